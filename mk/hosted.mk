@@ -1,0 +1,81 @@
+# Everything that runs on the builder's own machine: pure code in its second and third life.
+#
+# The pure folders are compiled into an archive, once under ASan+UBSan for the unit tests, once under
+# libFuzzer, once plainly for the host programs. A program pulls in what it names, so a test supplies
+# only those *_host.h functions that the code under test calls.
+
+PURE_SRCS := $(wildcard boot/*.c sched/*.c mm/*.c vmm/*.c arch/x86/topology*.c \
+                        arch/x86/guest_cpuid*.c)
+
+HOSTED_CFLAGS := -std=gnu17 -fno-strict-aliasing -fno-common -g -MMD -MP $(WARNINGS) $(INCLUDES)
+SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+UNIT_CFLAGS   := $(HOSTED_CFLAGS) -O1 $(SANITIZE)
+TOOL_CFLAGS   := $(HOSTED_CFLAGS) -O2
+FUZZ_CFLAGS   := $(HOSTED_CFLAGS) -O1 -fsanitize=fuzzer-no-link,address,undefined
+
+# --- unit tests: tests/unit/test_X.c -> build/unit/test_X; other files there are shared support
+UNIT_TESTS := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_*.c))
+UNIT_SHARE := $(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c))
+
+unit: $(UNIT_TESTS) ## build and run the unit tests; UNIT=test_x runs one
+	@$(PYTHON) tools/run_unit.py $(if $(UNIT),$(B)/unit/$(UNIT),$(UNIT_TESTS))
+
+$(B)/unit/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,CC) $(CC) $(UNIT_CFLAGS) -c -o $@ $<
+
+$(B)/unit/libpure.a: $(PURE_SRCS:%.c=$(B)/unit/obj/%.o) $(UNIT_SHARE:%.c=$(B)/unit/obj/%.o)
+	@rm -f $@ && ar rcs $@ $^
+
+$(B)/unit/test_%: $(B)/unit/obj/tests/unit/test_%.o $(B)/unit/libpure.a
+	$(call say,LD) $(CC) $(SANITIZE) -o $@ $^ -lcmocka -pthread
+
+# --- host programs: tools/numen_topo.c -> build/host/numen-topo
+TOOL_SRCS  := $(wildcard tools/*.c)
+HOST_TOOLS := $(patsubst tools/%.c,$(B)/host/%,$(subst _,-,$(TOOL_SRCS)))
+
+host-tools: $(HOST_TOOLS) ## the host programs, build/host/*
+
+$(B)/host/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,CC) $(CC) $(TOOL_CFLAGS) -c -o $@ $<
+
+$(B)/host/libpure.a: $(PURE_SRCS:%.c=$(B)/host/obj/%.o) $(B)/host/obj/tests/unit/host_stubs.o
+	@rm -f $@ && ar rcs $@ $^
+
+define host_tool
+$(B)/host/$(subst _,-,$(1)): $(B)/host/obj/tools/$(1).o $(B)/host/libpure.a
+	$$(call say,LD) $$(CC) -o $$@ $$^
+endef
+$(foreach t,$(TOOL_SRCS:tools/%.c=%),$(eval $(call host_tool,$(t))))
+
+# The page of options is a file of the repository, so that it can be read without a build.
+ifneq ($(wildcard tools/gen_parameters.c),)
+docs: $(B)/host/gen-parameters ## write docs/parameters.md anew from the option table
+	$< >docs/parameters.md
+endif
+
+# --- fuzzers: tests/fuzz/fuzz_X.c, always by clang
+FUZZERS      := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_SECONDS ?= 30
+
+fuzz: $(FUZZERS) ## run each fuzzer for FUZZ_SECONDS (30)
+	@$(PYTHON) tools/run_fuzz.py --seconds $(FUZZ_SECONDS) $(FUZZERS)
+
+fuzzers: $(FUZZERS)
+
+build/fuzz/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,CC) clang $(FUZZ_CFLAGS) -c -o $@ $<
+
+build/fuzz/libpure.a: $(PURE_SRCS:%.c=build/fuzz/obj/%.o) build/fuzz/obj/tests/unit/host_stubs.o
+	@rm -f $@ && ar rcs $@ $^
+
+build/fuzz/fuzz_%: build/fuzz/obj/tests/fuzz/fuzz_%.o build/fuzz/libpure.a
+	$(call say,LD) clang -fsanitize=fuzzer,address,undefined -o $@ $^
+
+-include $(wildcard $(patsubst %.c,$(B)/unit/obj/%.d,$(PURE_SRCS) $(wildcard tests/unit/*.c)) \
+                    $(patsubst %.c,$(B)/host/obj/%.d,$(PURE_SRCS) $(TOOL_SRCS)) \
+                    $(patsubst %.c,build/fuzz/obj/%.d,$(PURE_SRCS) $(wildcard tests/fuzz/*.c)))
+
+.PHONY: unit host-tools docs fuzz fuzzers
