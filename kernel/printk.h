@@ -1,0 +1,31 @@
+/*
+ * The console's output side.
+ *
+ * printk formats (kernel/format.c: %d %u %x %lu %llu %lx %p %s %c %% with width, 0 and -, and %.*s) into the
+ * log ring and, if the level passes loglvl=, to the console ring that the UART drains. It never waits.
+ * A line is one call; lines of guests carry their "[name] " prefix by console_guest_write.
+ */
+#ifndef KERNEL_PRINTK_H
+#define KERNEL_PRINTK_H
+
+#include <stdarg.h>
+
+#include "hv/types.h"
+
+enum log_level { LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DEBUG };
+
+void printk(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void vprintk(enum log_level level, const char *fmt, va_list args);
+
+#define pr_err(...)   printk(LOG_ERROR, __VA_ARGS__)
+#define pr_warn(...)  printk(LOG_WARNING, __VA_ARGS__)
+#define pr_info(...)  printk(LOG_INFO, __VA_ARGS__)
+#define pr_debug(...) printk(LOG_DEBUG, __VA_ARGS__)
+
+/* Formats as printk does; returns the length the whole text would have, as snprintf. */
+int format_text(char *to, size_t bytes, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+int vformat_text(char *to, size_t bytes, const char *fmt, va_list args);
+
+_Noreturn void panic(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#endif
