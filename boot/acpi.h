@@ -1,0 +1,72 @@
+/* Finding ACPI tables: RSDP, RSDT, XSDT. See acpi.c. */
+#ifndef BOOT_ACPI_H
+#define BOOT_ACPI_H
+
+#include "hv/firmware.h"
+
+#define ACPI_HEADER_BYTES 36
+#define ACPI_TABLES_MAX   256
+#define ACPI_TABLE_LIMIT  (16u << 20) /* a longer table is taken for damage */
+
+#define ACPI_SIG_MADT     "APIC"
+#define ACPI_SIG_SRAT     "SRAT"
+#define ACPI_SIG_SLIT     "SLIT"
+#define ACPI_SIG_FADT     "FACP"
+#define ACPI_SIG_HPET     "HPET"
+
+struct acpi_rsdp {
+    uint32_t revision;
+    paddr_t rsdt; /* 0: none */
+    paddr_t xsdt; /* 0: none */
+};
+
+struct acpi_entry {
+    char signature[5];
+    paddr_t pa;
+    uint32_t bytes;
+};
+
+/* Every readable table that RSDT and XSDT name, in their order. About 6 KiB: never on a stack. */
+struct acpi_tables {
+    uint32_t count;
+    struct acpi_entry entry[ACPI_TABLES_MAX];
+};
+
+struct acpi_table {
+    const uint8_t *data; /* header included */
+    size_t bytes;        /* what the header says, all of it readable */
+};
+
+/* Reads an RSDP from `bytes` bytes at `data`: 0, or -EINVAL (signature, checksum or length). */
+__attribute__((warn_unused_result)) int acpi_rsdp_read(const void *data, size_t bytes,
+                                                       struct acpi_rsdp *rsdp);
+
+/* Looks in the EBDA's first KiB, then in 0xE0000-0xFFFFF: 0 or -ENOENT. */
+__attribute__((warn_unused_result)) int acpi_rsdp_scan(const struct phys_view *view,
+                                                       struct acpi_rsdp *rsdp);
+
+/*
+ * Lists the tables. The XSDT is used where it is sound, else the RSDT; tables that only the RSDT
+ * names are added with a warning. 0, or -ENOENT: neither can be used.
+ */
+__attribute__((warn_unused_result)) int acpi_tables_list(const struct phys_view *view,
+                                                         const struct acpi_rsdp *rsdp,
+                                                         struct acpi_tables *tables,
+                                                         struct fw_warnings *w);
+
+/* The nth (from 0) table of that signature: 0 or -ENOENT. */
+__attribute__((warn_unused_result)) int acpi_table_get(const struct phys_view *view,
+                                                       const struct acpi_tables *tables,
+                                                       const char *signature, uint32_t nth,
+                                                       struct acpi_table *table);
+
+/*
+ * The check every table reader starts with: signature, length under the header or beyond `bytes`
+ * (-EINVAL, *fault at the field); a wrong checksum is only a warning. *length is what to read.
+ */
+__attribute__((warn_unused_result)) int acpi_header_check(const void *data, size_t bytes,
+                                                          const char *signature, size_t least,
+                                                          size_t *length, struct fw_warnings *w,
+                                                          size_t *fault);
+
+#endif
