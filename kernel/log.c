@@ -1,0 +1,105 @@
+/*
+ * The log ring (see log.h).
+ *
+ * A record is a header and its text, written byte by byte modulo the capacity; positions count all
+ * bytes ever written, so they never go back and a stale cursor shows by being below the tail.
+ */
+#include "kernel/log.h"
+
+#include <string.h>
+
+#include "hv/assert.h"
+#include "hv/bits.h"
+
+struct log_header {
+    ns_t time;
+    uint16_t length;
+    uint8_t level;
+};
+
+static void ring_write(struct log_ring *log, const void *from, size_t n)
+{
+    const char *bytes = from;
+
+    for (size_t i = 0; i < n; i++)
+        log->bytes[(log->head + i) & (log->capacity - 1)] = bytes[i];
+    log->head += n;
+}
+
+static void ring_read(const struct log_ring *log, uint64_t at, void *to, size_t n)
+{
+    char *bytes = to;
+
+    for (size_t i = 0; i < n; i++)
+        bytes[i] = log->bytes[(at + i) & (log->capacity - 1)];
+}
+
+/* Forget the oldest records until n more bytes have room. */
+static void make_room(struct log_ring *log, size_t n)
+{
+    struct log_header header;
+
+    while (log->head + n - log->tail > log->capacity) {
+        ring_read(log, log->tail, &header, sizeof(header));
+        log->tail += sizeof(header) + header.length;
+        log->tail_seq++;
+    }
+}
+
+static void append_line(struct log_ring *log, uint32_t level, ns_t now, const char *text, size_t n)
+{
+    struct log_header header = {
+        .time = now, .length = (uint16_t)MIN(n, LOG_TEXT_MAX), .level = (uint8_t)level};
+
+    make_room(log, sizeof(header) + header.length);
+    ring_write(log, &header, sizeof(header));
+    ring_write(log, text, header.length);
+    log->head_seq++;
+}
+
+void log_init(struct log_ring *log, char *bytes, uint32_t capacity)
+{
+    ASSERT(capacity >= 1024 && (capacity & (capacity - 1)) == 0);
+    *log = (struct log_ring){.bytes = bytes, .capacity = capacity};
+}
+
+void log_append(struct log_ring *log, uint32_t level, ns_t now, const char *text, size_t length)
+{
+    size_t start = 0;
+
+    do {
+        size_t end = start;
+
+        while (end < length && text[end] != '\n')
+            end++;
+        append_line(log, level, now, text + start, end - start);
+        start = end + 1;
+    } while (start < length);
+}
+
+struct log_cursor log_oldest(const struct log_ring *log)
+{
+    return (struct log_cursor){.at = log->tail, .seq = log->tail_seq};
+}
+
+bool log_read(const struct log_ring *log, struct log_cursor *cursor, struct log_line *line)
+{
+    struct log_header header;
+
+    line->missed = 0;
+    if (cursor->seq < log->tail_seq) {
+        line->missed = log->tail_seq - cursor->seq;
+        *cursor = log_oldest(log);
+    }
+    if (cursor->seq == log->head_seq)
+        return false;
+    ring_read(log, cursor->at, &header, sizeof(header));
+    line->time = header.time;
+    line->level = header.level;
+    line->length = header.length;
+    ring_read(log, cursor->at + sizeof(header), line->text, header.length);
+    line->text[header.length] = 0;
+    cursor->at += sizeof(header) + header.length;
+    cursor->seq++;
+    return true;
+}
