@@ -1,0 +1,46 @@
+/*
+ * Inside of the topology decoder: what topology.c asks of its vendor and cache parts.
+ *
+ * Nobody else includes this.
+ */
+#ifndef ARCH_X86_TOPOLOGY_PARTS_H
+#define ARCH_X86_TOPOLOGY_PARTS_H
+
+#include "arch/x86/topology.h"
+
+#define LEAF1_EBX_LOGICAL   BITS(23, 16) /* CPUs in the package, where HTT is set */
+#define LEAF1_EBX_APIC_ID   BITS(31, 24)
+#define LEAF1_EDX_HTT       BIT(28)
+
+#define TOPO_LEAF_CACHE     0x4u
+#define TOPO_LEAF_B         0xbu
+#define TOPO_LEAF_CORE_TYPE 0x1au
+#define TOPO_LEAF_1F        0x1fu
+#define TOPO_LEAF_AMD_SIZE  0x80000008u
+#define TOPO_LEAF_AMD_CACHE 0x8000001du
+#define TOPO_LEAF_AMD_UNIT  0x8000001eu
+#define TOPO_LEAF_AMD_26    0x80000026u
+
+bool topo_is_amd(struct cpuid_dump dump); /* AMD or Hygon */
+
+/* Family with the extended part added, as AMD counts them: 0x0f, 0x10, 0x15, 0x17, .. */
+uint32_t topo_family(struct cpuid_dump dump);
+
+/* Logical CPUs in the package by leaf 1; 1 where it does not tell. Saturates at 255. */
+uint32_t topo_leaf1_logical(struct cpuid_dump dump);
+
+void topo_note_add(struct topo_ids *ids, enum topo_note_code code, uint32_t told, uint32_t used);
+
+/* Shifts by 0x80000008 and 0x8000001E. False: no such leaves, nothing is changed. */
+bool topo_amd_shifts(struct topo_ids *ids, struct cpuid_dump dump);
+
+/* What AMD tells besides the shifts: compute units, and the dies of a package of two. */
+void topo_amd_units(struct topo_ids *ids, struct cpuid_dump dump);
+
+/* Dies with an L3 each inside a package, for parts that do not show them in the APIC id; else 1. */
+uint32_t topo_amd_dies(struct cpuid_dump dump);
+
+/* Fills llc_shift, llc_level and llc_part; the other shifts stand already. */
+void topo_llc_decode(struct topo_ids *ids, struct cpuid_dump dump);
+
+#endif
