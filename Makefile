@@ -30,14 +30,14 @@ say = @$(if $(V),set -x;,echo '  $(1)	$@';)
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SECONDARY:
-MAKEFLAGS += --no-builtin-rules
+MAKEFLAGS += --no-builtin-rules -j$(shell nproc)
 
 all: image guests host-tools ## the image, the guests and the host programs
 
 include mk/image.mk
 include mk/hosted.mk
-include mk/rigs.mk
 -include tests/guests/guests.mk
+include mk/rigs.mk
 
 # guests.mk sets GUEST_ELFS to the list of build/guests/*.elf and holds their rules.
 guests: $(GUEST_ELFS) ## the guests, build/guests/*.elf

@@ -1,10 +1,34 @@
 # Machines to run it on, and the tests.
 
+# CMDLINE= is the hypervisor's command line; MODEL=ryzen makes Bochs an AMD-V machine.
+MODEL ?= corei7_skylake_x
+export NUMEN_BUILD := $(B)
+
+iso: build/numen.iso ## build/numen.iso, for BIOS and UEFI, CD and USB stick
+
+build/numen.iso: $(B)/numen.elf boot/grub.cfg tools/make_iso.sh $(GUEST_ELFS)
+	$(call say,ISO) tools/make_iso.sh $(filter %.elf,$^)
+
+run: image guests ## the demo in QEMU: CMDLINE='numa=off'
+	@$(PYTHON) tools/run.py qemu --cmdline '$(CMDLINE)'
+
+run-bochs: image guests ## the demo under VT-x in Bochs: CMDLINE=, MODEL=ryzen for AMD-V
+	@$(PYTHON) tools/run.py bochs --cmdline '$(CMDLINE)' --model $(MODEL)
+
 # CHECK=layers runs one; the names are in tools/check/__main__.py.
 check: image ## the static checks: layers, purity, headers, sizes, format, clang-tidy, compilers
-	@IMAGE_CFLAGS='$(IMAGE_CFLAGS)' $(PYTHON) tools/check $(CHECK)
+	@$(PYTHON) tools/check $(CHECK)
+
+check test: export IMAGE_CFLAGS := $(IMAGE_CFLAGS)
+
+test: all iso fuzzers $(UNIT_TESTS) ## everything: unit tests, checks, fuzzers, QEMU and Bochs
+	@$(PYTHON) tools/test.py
+
+# TEST=test_boot.py or TEST='-k ovmf' runs some of them.
+system: all iso ## the system tests alone: TEST='-k ovmf' picks
+	@$(PYTHON) -m pytest -n 2 tests/system $(TEST)
 
 format: ## put all C files into the repository's format
 	find $(wildcard include boot arch kernel sched mm vmm tests tools) -name '*.[ch]' -exec clang-format -i {} +
 
-.PHONY: check format
+.PHONY: iso run run-bochs check test system format

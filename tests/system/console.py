@@ -1,0 +1,94 @@
+"""The serial console of a running machine: send a command, wait for text, read a JSON answer.
+
+The machine's COM1 is a socket that the emulator connects to, so QEMU and Bochs look the same from
+here. Every wait is bounded; a bound is there to find hangs and is far above what a wait should take.
+"""
+import json
+import os
+import re
+
+import pexpect
+from pexpect import fdpexpect
+
+PROMPT = "numen> "
+
+
+class ConsoleError(Exception):
+    """The machine did not say what was waited for; the text holds the end of what it did say."""
+
+
+def json_in(text):
+    """The last line of `text` that is a JSON object or array, decoded, or None.
+
+    A guest's output may stand between the command and its answer, and begins with '[' too.
+    """
+    for line in reversed(text.splitlines()):
+        line = line.strip().removeprefix(PROMPT).strip()
+        if line[:1] in ("{", "["):
+            try:
+                return json.loads(line)
+            except ValueError:
+                continue
+    return None
+
+
+class Console:
+    def __init__(self, connection, log_path, timeout):
+        self.connection = connection
+        self.log = open(log_path, "w", encoding="utf-8", errors="replace")
+        self.timeout = timeout
+        self.spawn = fdpexpect.fdspawn(connection.fileno(), encoding="utf-8",
+                                       codec_errors="replace", timeout=timeout)
+        self.spawn.logfile_read = self.log
+
+    def close(self):
+        self.log.close()
+        self.connection.close()
+
+    def expect(self, pattern, timeout=None):
+        """Wait until `pattern` (a regular expression) is seen; its match object."""
+        self._wait(re.compile(pattern, re.M), timeout)
+        return self.spawn.match
+
+    def expect_text(self, text, timeout=None):
+        """Wait until exactly `text` is seen; what came before it."""
+        self._wait(re.compile(re.escape(text)), timeout)
+        return self.spawn.before
+
+    def expect_prompt(self, timeout=None):
+        """Wait for the hypervisor's prompt; what came before it."""
+        return self.expect_text(PROMPT, timeout)
+
+    def send(self, line):
+        self.log.flush()
+        os.write(self.connection.fileno(), line.encode() + b"\n")
+
+    def run(self, line, timeout=None):
+        """Send a command; all that is printed until the next prompt."""
+        self.send(line)
+        return self.expect_prompt(timeout)
+
+    def command(self, line, timeout=None):
+        """Send a command with --json; its answer, decoded.
+
+        A guest that prints makes the console show its prompt again, so prompts are waited for until
+        the answer has come.
+        """
+        self.send(line)
+        seen = ""
+        while True:
+            seen += self.expect_prompt(timeout) + "\n"
+            answer = json_in(seen)
+            if answer is not None:
+                return answer
+
+    def _wait(self, pattern, timeout):
+        try:
+            self.spawn.expect(pattern, timeout=timeout or self.timeout)
+        except (pexpect.EOF, pexpect.TIMEOUT) as missing:
+            kind = "ended" if isinstance(missing, pexpect.EOF) else "fell silent"
+            tail = "\n".join((self.spawn.before or "").splitlines()[-40:])
+            raise ConsoleError(f"the machine {kind} before {pattern.pattern!r}; its last words:\n"
+                               f"{tail}") from None
+        finally:
+            self.log.flush()

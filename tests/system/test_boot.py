@@ -1,0 +1,88 @@
+"""Every way in: multiboot 1 and 2, BIOS and UEFI, QEMU and Bochs, AMD-V, VT-x and neither."""
+import pytest
+
+from rig import Bochs, Qemu
+from shape import Node, Shape
+
+TWO_NODES = Shape(sockets=2, cores=2, threads=2, distance={(0, 1): 21, (1, 0): 21},
+                  nodes=[Node(range(0, 4), 128), Node(range(4, 8), 128)])
+
+
+def check_console(machine, cpus):
+    """The machine is up, all its CPUs are, and the console answers."""
+    machine.console.expect_prompt()
+    topology = machine.console.command("topology --json")
+    assert [c["cpu"] for c in topology["cpus"]] == list(range(cpus))
+    assert all(c["online"] for c in topology["cpus"])
+    assert "topology" in machine.console.run("help")
+    return topology
+
+
+@pytest.mark.parametrize("boot, protocol", [
+    ("kernel", "multiboot"), ("bios", "multiboot"), ("bios", "multiboot2"), ("ovmf", "multiboot2")])
+def test_qemu(start, boot, protocol):
+    machine = start(Qemu(Shape(cores=2), boot=boot, protocol=protocol))
+    check_console(machine, 2)
+    machine.console.send("poweroff 7")
+    assert machine.wait() == 7
+
+
+def test_hybrid_iso_on_bios_and_uefi(start):
+    """The ISO that users get, with its menu and its demo guests."""
+    for boot in ("bios", "ovmf"):
+        machine = start(Qemu(Shape(cores=4, memory=1024), boot=boot, iso="build/numen.iso"))
+        check_console(machine, 4)
+        names = {vm["name"] for vm in machine.console.command("vms --json")}
+        assert names == {"spin1", "spin2", "topo"}
+
+
+@pytest.mark.bochs
+@pytest.mark.parametrize("model, backend", [("corei7_skylake_x", "VT-x"), ("ryzen", "AMD-V")])
+def test_bochs(start, model, backend):
+    machine = start(Bochs(TWO_NODES, model))
+    topology = check_console(machine, 8)
+    assert backend in machine.console.run("log")
+    assert (topology["sockets"], topology["cores"], topology["threads"]) == (2, 4, 8)
+    assert [c["node"] for c in topology["cpus"]] == [0] * 4 + [1] * 4
+    assert topology["distance"] == [[10, 21], [21, 10]]
+
+
+@pytest.mark.bochs
+def test_bochs_sixteen_cpus(start):
+    check_console(start(Bochs(Shape(sockets=2, cores=4, threads=2, memory=256))), 16)
+
+
+@pytest.mark.bochs
+@pytest.mark.parametrize("model", ["corei5_lynnfield_750", "core2_penryn_t9600"])
+def test_vtx_without_what_it_needs(start, model):
+    """No EPT, or no unrestricted guest: the console comes up and one line says what is missing."""
+    machine = start(Bochs(Shape(memory=256), model))
+    check_console(machine, 1)
+    log = machine.console.run("log")
+    assert "EPT" in log or "unrestricted" in log
+
+
+def test_neither_backend(start):
+    machine = start(Qemu(Shape(cores=2, cpu="qemu64,-svm")))
+    check_console(machine, 2)
+    assert "VT-x" in machine.console.run("log")
+
+
+def test_unknown_and_malformed_options_are_named(start):
+    machine = start(Qemu(Shape(cores=2), "frobnicate=7 maxcpus=many"))
+    check_console(machine, 2)
+    log = machine.console.run("log")
+    assert "frobnicate" in log and "maxcpus" in log
+
+
+def test_maxcpus_and_smt_off(start):
+    topology = check_console(start(Qemu(Shape(cores=4), "maxcpus=2")), 2)
+    assert topology["threads"] == 2
+    machine = start(Qemu(Shape(cores=2, threads=2), "smt=off"))
+    machine.console.expect_prompt()
+    topology = machine.console.command("topology --json")
+    assert [c["thread"] for c in topology["cpus"] if c["online"]] == [0, 0]
+
+
+def test_many_cpus(start):
+    check_console(start(Qemu(Shape(sockets=2, cores=16, threads=2))), 64)
