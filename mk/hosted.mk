@@ -5,7 +5,7 @@
 # only those *_host.h functions that the code under test calls.
 
 PURE_SRCS := $(wildcard boot/*.c sched/*.c mm/*.c vmm/*.c arch/x86/topology*.c \
-                        arch/x86/guest_cpuid*.c)
+                        arch/x86/guest_cpuid*.c arch/x86/pagetable.c)
 
 HOSTED_CFLAGS := -std=gnu17 -fno-strict-aliasing -fno-common -g -MMD -MP $(WARNINGS) $(INCLUDES)
 SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=undefined
