@@ -1,0 +1,124 @@
+/*
+ * struct unit: what is scheduled, embedded by the caller in its vCPU.
+ *
+ * The caller reads `owner`, `cpu` and the glances below; everything else is the scheduler's. A unit
+ * is in exactly one state, and only a QUEUED one stands in a runqueue's tree:
+ *
+ *     OFF       asleep or paused, on no CPU
+ *     QUEUED    in the tree of its runqueue
+ *     RESERVED  handed to one CPU that has been tickled; no other CPU sees it
+ *     RUNNING   what a CPU's last pick returned
+ *     LEAVING   no longer picked, but its registers are still being saved (or it is between two
+ *               runqueues); whoever moves it places it next, everybody else only sets its flags
+ *
+ * Invariants: `rq` changes only under the lock of the old and, if it has one, the new runqueue;
+ * `on_cpu` holds from pick to sched_saved; a unit that is QUEUED or RESERVED is never on_cpu.
+ */
+#ifndef SCHED_UNIT_H
+#define SCHED_UNIT_H
+
+#include <bsd/sys/tree.h>
+
+#include "hv/atomic.h"
+#include "hv/cpumask.h"
+#include "hv/types.h"
+
+#define WEIGHT_DEFAULT 256u
+#define WEIGHT_MIN     1u
+#define WEIGHT_MAX     65535u
+
+struct runq;
+struct sched;
+
+enum unit_state { UNIT_OFF, UNIT_QUEUED, UNIT_RESERVED, UNIT_RUNNING, UNIT_LEAVING };
+
+/* A decaying average and when it was last brought up to date; LOAD_FRAC_BITS of fraction. */
+struct load {
+    uint64_t avg;
+    ns_t at;
+};
+
+/* Tags: [R] lock of the unit's runqueue, [c] CPU that runs it, [a] atomic glance, [i] set once. */
+struct unit {
+    RB_ENTRY(unit) queue; /* [R] in runq.queue while QUEUED */
+    uint64_t order;       /* [R] place in the queue: `key`, or lower after a yield */
+    uint64_t key;         /* [R] credit less what the runqueue has given so far, wrapping */
+    uint64_t run_cpus;    /* [R] runqueue-local bits of the CPUs hard affinity allows */
+    uint64_t soft_cpus;   /* [R] those of them that soft affinity prefers; run_cpus when none */
+    uint64_t reach;       /* [R] runq_fold() bits of the runqueues it may move to */
+    uint64_t below_cpus;  /* [R] run_cpus of its whole subtree, or-ed */
+    uint64_t below_reach; /* [R] reach of its whole subtree, or-ed */
+
+    struct runq *rq;  /* [R, a] read without the lock only to find that lock */
+    uint32_t cpu;     /* [R, a] runs or last ran here */
+    uint8_t state;    /* [R, a] enum unit_state */
+    bool on_cpu;      /* [R, a] registers live on `cpu` */
+    bool wants;       /* [R] runnable, as far as its owner is concerned */
+    bool paused;      /* [R] never picked */
+    bool active;      /* [R] counted in the load: wants and not paused, or still running */
+    bool yielding;    /* [R] set by its CPU; goes behind the others when it is queued next */
+    bool preferred;   /* [R] RESERVED by a directed yield: picked whatever its credit */
+    bool moving;      /* [R] RUNNING, and asked to leave for the CPU `move_to` */
+    uint32_t move_to; /* [R] CPU, or CPUMASK_NONE */
+
+    uint32_t weight;       /* [R] */
+    uint64_t weight_recip; /* [R] ceil(2^63 / weight) */
+    uint64_t burn_rest;    /* [R] remainder of the last burn, below `weight` */
+    ns_t since;            /* [R] its time is accounted up to here */
+    ns_t picked_at;        /* [R] start of this stay on a CPU */
+
+    uint64_t run_ns;     /* [R] */
+    uint64_t wait_ns;    /* [R] runnable but not running */
+    uint64_t wakes;      /* [R] */
+    uint64_t migrations; /* [R] picks on another CPU than the last one */
+    struct load load;    /* [R] share of time it was active */
+
+    RB_ENTRY(unit) by_weight; /* [R] in runq.members */
+    struct cpumask hard;      /* [R] words NULL: every CPU */
+    struct cpumask soft;      /* [R] words NULL: no preference */
+    bool hard_all;            /* [R] hard affinity excludes nothing (or nothing online is left) */
+    bool soft_none;           /* [R] soft affinity prefers nothing within hard */
+    uint64_t soft_reach;      /* [R] runq_fold() bits of runqueues with a preferred CPU; 0: none */
+    void *owner;              /* [i] the caller's */
+    uint32_t vm_id;           /* [i] */
+    uint32_t index;           /* [i] within its VM; for traces and listings */
+};
+
+struct unit_params {
+    uint32_t weight;           /* WEIGHT_MIN..WEIGHT_MAX */
+    struct cpumask hard, soft; /* words of the caller, kept for the unit's life; or NULL words */
+    void *owner;
+    uint32_t vm_id;
+    uint32_t index;
+};
+
+void unit_init(struct unit *u, const struct unit_params *p);
+
+static inline uint64_t unit_trace_id(const struct unit *u)
+{
+    return u ? ((uint64_t)u->vm_id << 32) | u->index : UINT64_MAX;
+}
+
+/* Glances: true at some moment near now; whoever acts on one looks again under the lock. */
+static inline bool unit_is_running(const struct unit *u)
+{
+    return atomic_get(&u->state) == UNIT_RUNNING;
+}
+
+static inline bool unit_is_ready(const struct unit *u)
+{
+    uint8_t state = atomic_get(&u->state);
+
+    return state == UNIT_QUEUED || state == UNIT_RESERVED;
+}
+
+/* Run and wait time right up to `now`; takes the runqueue's lock. */
+void unit_times(struct unit *u, ns_t now, uint64_t *run_ns, uint64_t *wait_ns);
+
+/* Wait time of the unit that runs on the calling CPU: it cannot change while it runs. */
+static inline uint64_t unit_wait_ns_running(const struct unit *u)
+{
+    return u->wait_ns;
+}
+
+#endif
