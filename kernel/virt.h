@@ -121,6 +121,15 @@ struct virt_ops {
 
     int (*vm_init)(struct vm *vm);  /* MSR and I/O bitmaps are shared; makes the root of EPT or NPT */
     void (*vm_fini)(struct vm *vm); /* frees the tables, not the guest's pages */
+    /*
+     * Guest memory, in multiples of 4 KiB, in the largest pages that fit; always executable for the
+     * guest. The caller serialises changes. 0, -EINVAL, -EEXIST or -ENOMEM. After unmap no CPU uses
+     * the old translation once it has passed an entry; the caller kicks those that are in the guest.
+     */
+    int (*map)(struct vm *vm, gpa_t gpa, paddr_t pa, uint64_t bytes, bool writable);
+    int (*unmap)(struct vm *vm, gpa_t gpa, uint64_t bytes);
+    /* Host address of gpa or UINT64_MAX; *run_bytes (may be NULL): contiguous from there on. */
+    paddr_t (*lookup)(struct vm *vm, gpa_t gpa, uint64_t want_bytes, uint64_t *run_bytes);
     int (*vcpu_init)(struct vcpu *v); /* VMCS or VMCB, XSAVE area, on the vCPU's node; INIT state */
     void (*vcpu_fini)(struct vcpu *v);
     /* arg: SIPI vector, or the entry point of a multiboot guest. */
