@@ -82,6 +82,16 @@ class Console:
             if answer is not None:
                 return answer
 
+    def drain(self, timeout=None):
+        """Wait until the machine has ended; all that it printed since the last wait."""
+        try:
+            self.spawn.expect(pexpect.EOF, timeout=timeout or self.timeout)
+        except pexpect.TIMEOUT:
+            raise ConsoleError("the machine does not end") from None
+        finally:
+            self.log.flush()
+        return self.spawn.before
+
     def _wait(self, pattern, timeout):
         try:
             self.spawn.expect(pattern, timeout=timeout or self.timeout)

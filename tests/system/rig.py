@@ -44,6 +44,7 @@ class Machine:
         self.process = None
         self.console = None
         self.folder = None
+        self.port = None  # of the listener that COM1 connects to
 
     def __enter__(self):
         self.start()
@@ -56,8 +57,11 @@ class Machine:
         LOGS.mkdir(parents=True, exist_ok=True)
         self.folder = Path(tempfile.mkdtemp(prefix="numen-rig-"))
         try:
-            with self.listen() as listener:
+            # TCP, as a Unix socket holds no more than some 270 writes of one byte, and what QEMU
+            # cannot write when the guest ends it is lost.
+            with socket.create_server(("127.0.0.1", 0)) as listener:
                 listener.settimeout(START_TIMEOUT)
+                self.port = listener.getsockname()[1]
                 with open(LOGS / f"{self.log}.rig.log", "wb") as output:
                     self.process = subprocess.Popen(
                         self.argv(), stdin=subprocess.DEVNULL, stdout=output,
@@ -89,7 +93,8 @@ class Machine:
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def wait(self, timeout=None):
-        """The exit status of the emulator, decoded by the subclass."""
+        """Read the console to its end; the exit status of the emulator, decoded by the subclass."""
+        self.console.drain(timeout)
         return self.decode(self.process.wait(timeout or self.timeout))
 
     def is_running(self):
@@ -114,17 +119,12 @@ class Qemu(Machine):
         self.protocol, self.icount, self.extra = protocol, icount, list(extra)
         self.qmp = None
 
-    def listen(self):
-        listener = socket.socket(socket.AF_UNIX)
-        listener.bind(str(self.folder / "com1"))
-        listener.listen(1)
-        return listener
-
     def argv(self):
         accel = "tcg,thread=single" if self.icount else "tcg,thread=multi"
         return ["qemu-system-x86_64", "-nodefaults", "-display", "none", "-no-reboot",
                 "-accel", accel, *self.shape.qemu_arguments(),
-                "-chardev", f"socket,id=com1,path={self.folder}/com1", "-serial", "chardev:com1",
+                "-chardev", f"socket,id=com1,host=127.0.0.1,port={self.port},nodelay=on",
+                "-serial", "chardev:com1",
                 "-qmp", f"unix:{self.folder}/qmp,server=on,wait=off",
                 "-device", "isa-debug-exit,iobase=0xf4,iosize=1",
                 *(["-icount", "shift=0,sleep=off"] if self.icount else []),
@@ -192,12 +192,6 @@ class Bochs(Machine):
         self.shape = shape or Shape(memory=256)
         self.model, self.cmdline, self.modules = model, cmdline, list(modules)
         self.kernel, self.protocol, self.ips = kernel, protocol, ips
-        self.port = None
-
-    def listen(self):
-        listener = socket.create_server(("127.0.0.1", 0))
-        self.port = listener.getsockname()[1]
-        return listener
 
     def environment(self):
         return dict(os.environ, TERM="vt100")

@@ -2,6 +2,8 @@
 from dataclasses import dataclass, field
 
 MIB = 1 << 20
+INTEL = "Skylake-Client"
+INTEL_WITH_SVM = INTEL + ",+svm,+npt"  # TCG emulates AMD-V whatever the vendor
 
 
 @dataclass
@@ -48,11 +50,14 @@ class Shape:
                 for a in range(count)]
 
     def place(self, cpu):
-        """Where `topology --json` must put the CPU; the LLC is the die's (QEMU's L3)."""
+        """Where `topology --json` must put the CPU."""
         core = cpu // self.threads
-        return {"cpu": cpu, "thread": cpu % self.threads, "core": core,
-                "llc": core // self.cores, "socket": core // (self.cores * self.dies),
-                "node": self.node_of(cpu), "online": True}
+        die = core // self.cores
+        socket = die // self.dies
+        # QEMU gives each die an L3; its AMD models show no caches under TCG, which leaves the socket.
+        llc = die if self.cpu.startswith(INTEL) else socket
+        return {"cpu": cpu, "thread": cpu % self.threads, "core": core, "llc": llc,
+                "socket": socket, "node": self.node_of(cpu), "online": True}
 
     def qemu_arguments(self):
         smp = f"{self.cpus},sockets={self.sockets},dies={self.dies}," \

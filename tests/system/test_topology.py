@@ -2,7 +2,7 @@
 import pytest
 
 from rig import Qemu
-from shape import MIB, Node, Shape
+from shape import INTEL_WITH_SVM, MIB, Node, Shape
 
 # What firmware keeps for itself of the memory: the BIOS little, OVMF much.
 BIOS_MIB, OVMF_MIB = 2, 80
@@ -25,8 +25,10 @@ SHAPES = {
     "no-smt": Shape(cores=4),
     "smt": Shape(cores=2, threads=2),
     "three-sockets": Shape(sockets=3, cores=2),
-    "two-dies": Shape(dies=2, cores=2, threads=2),
-    "two-dies-two-sockets": Shape(sockets=2, dies=2, cores=2, nodes=nodes((4, 256), (4, 256))),
+    "two-dies": Shape(dies=2, cores=2, threads=2, cpu=INTEL_WITH_SVM),
+    "two-dies-two-sockets": Shape(sockets=2, dies=2, cores=2, cpu=INTEL_WITH_SVM,
+                                  nodes=nodes((4, 256), (4, 256))),
+    "two-dies-of-amd": Shape(dies=2, cores=2, threads=2),
     "three-cores-leave-gaps": Shape(sockets=2, cores=3, threads=2),
     "two-nodes": Shape(sockets=2, cores=2, threads=2, nodes=nodes((4, 256), (4, 256))),
     "node-in-a-socket": Shape(cores=4, nodes=nodes((2, 256), (2, 256))),
@@ -36,7 +38,7 @@ SHAPES = {
     "node-without-memory": Shape(sockets=2, cores=2, nodes=nodes((2, 512), (2, 0))),
     "memory-above-4g": Shape(sockets=2, cores=2, nodes=nodes((2, 3072), (2, 2048))),
     "i440fx": Shape(sockets=2, cores=2, machine="pc", nodes=nodes((2, 256), (2, 256))),
-    "intel": Shape(sockets=2, cores=2, threads=2, cpu="Skylake-Client,+svm,+npt"),
+    "intel": Shape(sockets=2, cores=2, threads=2, cpu=INTEL_WITH_SVM),
     "sixty-four": Shape(sockets=4, cores=8, threads=2,
                         nodes=nodes((16, 128), (16, 128), (16, 128), (16, 128))),
 }
