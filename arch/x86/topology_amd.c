@@ -80,12 +80,12 @@ uint32_t topo_amd_dies(struct cpuid_dump dump)
     uint32_t unit_ecx = cpuid_dump_lookup(dump, TOPO_LEAF_AMD_UNIT, 0).ecx;
 
     if (!topo_is_amd(dump))
-        return 1;
+        return 0;
     if (family == FAMILY_BULLDOZER)
         return (uint32_t)FIELD_GET(AMD_UNIT_ECX_DIES, unit_ecx) + 1;
-    if (family == FAMILY_K10 && FIELD_GET(AMD_PKG_TYPE, pkg) == AMD_PKG_TYPE_G34)
-        return 2;
-    return 1;
+    if (family == FAMILY_K10)
+        return FIELD_GET(AMD_PKG_TYPE, pkg) == AMD_PKG_TYPE_G34 ? 2 : 1;
+    return 0;
 }
 
 void topo_amd_units(struct topo_ids *ids, struct cpuid_dump dump)

@@ -77,8 +77,9 @@ void topo_llc_decode(struct topo_ids *ids, struct cpuid_dump dump)
         ids->llc_part = 0;
         return;
     }
-    if (ids->llc_level == 3 && topo_amd_dies(dump) > 1)
-        ids->llc_shift = ids->socket_shift; /* llc_part tells the dies apart */
+    /* Some of these parts report too few sharers. llc_part tells the dies of a package apart. */
+    if (ids->llc_level == 3 && topo_amd_dies(dump))
+        ids->llc_shift = ids->socket_shift;
     else
         ids->llc_part = 0;
     if (ids->llc_shift > ids->socket_shift) {

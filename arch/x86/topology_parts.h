@@ -37,7 +37,7 @@ bool topo_amd_shifts(struct topo_ids *ids, struct cpuid_dump dump);
 /* What AMD tells besides the shifts: compute units, and the dies of a package of two. */
 void topo_amd_units(struct topo_ids *ids, struct cpuid_dump dump);
 
-/* Dies with an L3 each inside a package, for parts that do not show them in the APIC id; else 1. */
+/* Families 10h and 15h, whose L3 is the die's: dies in the package. 0: another part. */
 uint32_t topo_amd_dies(struct cpuid_dump dump);
 
 /* Fills llc_shift, llc_level and llc_part; the other shifts stand already. */
