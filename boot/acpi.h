@@ -16,8 +16,9 @@
 
 struct acpi_rsdp {
     uint32_t revision;
-    paddr_t rsdt; /* 0: none */
-    paddr_t xsdt; /* 0: none */
+    paddr_t rsdt;     /* 0: none */
+    paddr_t xsdt;     /* 0: none */
+    bool extended_ok; /* false: the checksum of revision 2's part is wrong */
 };
 
 struct acpi_entry {
@@ -54,11 +55,36 @@ __attribute__((warn_unused_result)) int acpi_tables_list(const struct phys_view 
                                                          struct acpi_tables *tables,
                                                          struct fw_warnings *w);
 
-/* The nth (from 0) table of that signature: 0 or -ENOENT. */
+/* The nth (from 0) table of that signature: 0; -ENOENT: no such; -EFAULT: it cannot be read. */
 __attribute__((warn_unused_result)) int acpi_table_get(const struct phys_view *view,
                                                        const struct acpi_tables *tables,
                                                        const char *signature, uint32_t nth,
                                                        struct acpi_table *table);
+
+/*
+ * The first sound table of its kind is read into *info, as by madt_parse and the like; further ones
+ * are named in a warning. 0 or -ENOENT.
+ */
+struct madt_info;
+struct srat_info;
+struct slit_info;
+struct fadt_info;
+__attribute__((warn_unused_result)) int acpi_read_madt(const struct phys_view *view,
+                                                       const struct acpi_tables *tables,
+                                                       struct madt_info *info,
+                                                       struct fw_warnings *w);
+__attribute__((warn_unused_result)) int acpi_read_srat(const struct phys_view *view,
+                                                       const struct acpi_tables *tables,
+                                                       struct srat_info *info,
+                                                       struct fw_warnings *w);
+__attribute__((warn_unused_result)) int acpi_read_slit(const struct phys_view *view,
+                                                       const struct acpi_tables *tables,
+                                                       struct slit_info *info,
+                                                       struct fw_warnings *w);
+__attribute__((warn_unused_result)) int acpi_read_fadt(const struct phys_view *view,
+                                                       const struct acpi_tables *tables,
+                                                       struct fadt_info *info,
+                                                       struct fw_warnings *w);
 
 /*
  * The check every table reader starts with: signature, length under the header or beyond `bytes`

@@ -11,6 +11,9 @@
  */
 bool token_next(const char **line, char *out, size_t capacity, bool *cut);
 
+/* How many blanks `line` begins with. */
+size_t token_blanks(const char *line);
+
 /* The whole of `text` as a number, decimal or 0x: 0, -EINVAL, or -ERANGE (above 2^64 - 1). */
 __attribute__((warn_unused_result)) int token_number(const char *text, uint64_t *value);
 
