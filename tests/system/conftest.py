@@ -9,6 +9,15 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
 import rig  # noqa: E402
+from backends import Backend  # noqa: E402
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Let fixtures see whether their test failed."""
+    report = (yield).get_result()
+    if call.when == "call":
+        item.test_failed = report.failed
 
 
 @pytest.fixture(autouse=True)
@@ -31,3 +40,24 @@ def start(request):
     yield start_machine
     for machine in started:
         machine.close()
+
+
+@pytest.fixture(scope="session")
+def shared_backends():
+    """{(backend, module of the test): Backend}; all are closed when the session ends."""
+    made = {}
+    yield made
+    for backend in made.values():
+        backend.close()
+
+
+@pytest.fixture
+def machine(request, shared_backends, in_root):
+    """The machine of the test's `backend` parameter, with the MODULES of the test's file."""
+    name = request.getfixturevalue("backend")
+    key = (name, request.module.__name__)
+    if key not in shared_backends:
+        shared_backends[key] = Backend(name, request.module.MODULES)
+    yield shared_backends[key].booted()
+    if getattr(request.node, "test_failed", True):
+        shared_backends[key].close()

@@ -92,6 +92,21 @@ class Console:
             self.log.flush()
         return self.spawn.before
 
+    def position(self):
+        """A mark in what has been printed, for guest_lines."""
+        self.log.flush()
+        return os.path.getsize(self.log.name)
+
+    def guest_lines(self, name, since=0):
+        """What the guest printed after the mark, line by line, without its name."""
+        self.log.flush()
+        with open(self.log.name, "rb") as log:
+            log.seek(since)
+            text = log.read().decode(errors="replace")
+        start = f"[{name}] "
+        return [line[line.index(start) + len(start):].rstrip() for line in text.splitlines()
+                if start in line]
+
     def _wait(self, pattern, timeout):
         try:
             self.spawn.expect(pattern, timeout=timeout or self.timeout)

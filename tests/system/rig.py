@@ -38,6 +38,7 @@ class Machine:
     """A started emulator with its console. Subclasses say how it is started."""
 
     timeout = QEMU_TIMEOUT
+    poll_seconds = 0.05  # between two looks at a listing
 
     def __init__(self, log="machine"):
         self.log = log
@@ -185,6 +186,7 @@ class Bochs(Machine):
     """
 
     timeout = BOCHS_TIMEOUT
+    poll_seconds = 0.5
 
     def __init__(self, shape=None, model="corei7_skylake_x", cmdline="", modules=(), kernel=None,
                  protocol="multiboot2", ips=50_000_000, log="bochs"):

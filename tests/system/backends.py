@@ -1,0 +1,71 @@
+"""One running Numen for each virtualization backend, shared by tests: Bochs's boot is slow.
+
+A machine is thrown away when a test that used it failed, so that a wreck does not fail the next.
+"""
+import time
+
+from rig import GUESTS, Bochs, Qemu
+from shape import Shape
+
+BACKENDS = ("vmx", "svm", "svm-bochs")
+
+
+def make_machine(backend, shape, cmdline, modules, log):
+    if backend == "svm":
+        return Qemu(shape, cmdline, modules, log=log)
+    model = {"vmx": "corei7_skylake_x", "svm-bochs": "ryzen"}[backend]
+    return Bochs(shape, model, cmdline, modules, log=log)
+
+
+def module(guest, line, cmdline=""):
+    """A boot module: the guest's image, its configuration, its own command line."""
+    return GUESTS / f"{guest}.elf", f"{line} -- {cmdline}".strip()
+
+
+class Backend:
+    """A booted machine with its guests as modules, none started."""
+
+    def __init__(self, backend, modules, shape=None, cmdline=""):
+        self.backend, self.modules = backend, modules
+        self.shape = shape or Shape(cores=2, threads=2, memory=512)
+        self.cmdline = cmdline
+        self.machine = None
+
+    def booted(self):
+        """The running machine, at its prompt."""
+        if self.machine is None or not self.machine.is_running():
+            self.close()
+            self.machine = make_machine(self.backend, self.shape, self.cmdline, self.modules,
+                                        f"guests-{self.backend}")
+            self.machine.start()
+            self.machine.console.expect_prompt()
+        return self.machine
+
+    def close(self):
+        if self.machine:
+            self.machine.close()
+            self.machine = None
+
+
+def vm(machine, name):
+    """The VM's entry in `vms --json`."""
+    return next(v for v in machine.console.command("vms --json") if v["name"] == name)
+
+
+def wait_state(machine, name, states, seconds=None):
+    """Poll until the VM is in one of `states`; its entry."""
+    deadline = time.monotonic() + (seconds or machine.timeout)
+    while True:
+        entry = vm(machine, name)
+        if entry["state"] in states:
+            return entry
+        assert time.monotonic() < deadline, f"{name} is {entry['state']} and stays so"
+        time.sleep(machine.poll_seconds)
+
+
+def run_guest(machine, name):
+    """Start the VM and wait for its end: (its entry, the lines that it printed)."""
+    begun = machine.console.position()
+    machine.console.run(f"start {name}")
+    entry = wait_state(machine, name, ("stopped", "crashed"))
+    return entry, machine.console.guest_lines(name, begun)

@@ -1,0 +1,140 @@
+"""Every guest on every backend: the same binary passes on AMD-V and on VT-x."""
+import json
+import re
+
+import pytest
+
+from backends import BACKENDS, module, run_guest, vm, wait_state
+
+MODULES = [
+    module("hello", "name=hello vcpus=4 memory=32M", "exit=3"),
+    module("topo", "name=topo vcpus=4 sockets=1 cores=2 threads=2 memory=32M"),
+    module("topo64", "name=topo64 vcpus=2 memory=32M l3-cache=off"),
+    module("spin", "name=spin vcpus=4 memory=32M", "ms=100"),
+    module("spin", "name=nopv vcpus=2 memory=32M", "ms=50 nopvspin"),
+    module("pingpong", "name=pingpong vcpus=2 memory=32M", "mode=kick"),
+    module("pingpong", "name=pingipi vcpus=2 memory=32M", "mode=ipi"),
+    module("stream", "name=stream vcpus=2 memory=64M", "mb=4"),
+    module("exits", "name=exits memory=32M"),
+    module("pv", "name=pv vcpus=4 memory=32M"),
+    module("state", "name=state1 memory=32M cpus=1", "seed=1 n=10000"),
+    module("state", "name=state2 memory=32M cpus=1", "seed=2 n=10000"),
+    module("triple", "name=triple memory=32M"),
+    module("cliloop", "name=cliloop memory=32M"),
+    module("prober", "name=prober memory=32M"),
+    module("idle", "name=idle vcpus=2 memory=32M"),
+]
+
+backends = pytest.mark.parametrize("backend", [
+    pytest.param(b, marks=pytest.mark.xdist_group(f"guests-{b}")) for b in BACKENDS])
+
+
+def json_line(lines, word):
+    """The object that the guest printed after `word`."""
+    found = [line for line in lines if line.startswith(word + " {")]
+    assert found, f"no {word} line in {lines}"
+    return json.loads(found[-1][len(word) + 1:])
+
+
+@backends
+def test_hello(machine, backend):
+    entry, lines = run_guest(machine, "hello")
+    assert (entry["state"], entry["exit_code"]) == ("stopped", 3)
+    text = "\n".join(lines)
+    assert "KVMKVMKVM" in text and "4 started" in text and "exit=3" in text
+
+
+@backends
+def test_topo_sees_the_configured_shape(machine, backend):
+    entry, lines = run_guest(machine, "topo")
+    assert entry["exit_code"] == 0
+    seen = json_line(lines, "TOPO")
+    assert (seen["sockets"], seen["cores"], seen["threads"]) == (1, 2, 4)
+    assert seen["l3_bytes"] > 0 and seen["l3_shared"] == 4
+    assert [(c["core"], c["thread"]) for c in seen["vcpus"]] == [(0, 0), (0, 1), (1, 0), (1, 1)]
+
+
+@backends
+def test_elf64_image_without_l3(machine, backend):
+    _, lines = run_guest(machine, "topo64")
+    assert json_line(lines, "TOPO")["l3_bytes"] == 0
+
+
+@backends
+@pytest.mark.parametrize("guest, mode", [("spin", "pv"), ("nopv", "nopv")])
+def test_contended_locks(machine, backend, guest, mode):
+    entry, lines = run_guest(machine, guest)
+    assert entry["exit_code"] == 0
+    seen = json_line(lines, "SPIN")
+    assert seen["mode"] == mode and seen["total"] > 0
+
+
+@backends
+@pytest.mark.parametrize("guest", ["pingpong", "pingipi", "stream"])
+def test_ends_well(machine, backend, guest):
+    entry, _ = run_guest(machine, guest)
+    assert (entry["state"], entry["exit_code"]) == ("stopped", 0)
+
+
+@backends
+def test_exits_measures_all_paths(machine, backend):
+    entry, lines = run_guest(machine, "exits")
+    assert entry["exit_code"] == 0
+    assert set(json_line(lines, "EXITS")) >= {"hypercall", "cpuid", "kick", "yield", "msr", "eoi",
+                                              "ipi", "io"}
+
+
+@backends
+def test_paravirt_rules(machine, backend):
+    entry, lines = run_guest(machine, "pv")
+    assert [line for line in lines if line.startswith("FAIL")] == []
+    counts = re.search(r"PV (\d+) passed, 0 failed", "\n".join(lines))
+    assert counts and int(counts[1]) > 10
+    assert entry["exit_code"] == 0
+
+
+@backends
+def test_state_is_kept_apart_over_10000_switches(machine, backend):
+    """Two VMs take turns on one CPU; each checks every class of its state after every turn."""
+    begun = machine.console.position()
+    machine.console.run("start state1")
+    machine.console.run("start state2")
+    for name in ("state1", "state2"):
+        entry = wait_state(machine, name, ("stopped", "crashed"))
+        lines = machine.console.guest_lines(name, begun)
+        assert (entry["state"], entry["exit_code"]) == ("stopped", 0), lines
+        assert any("STATE ok n=10000" in line for line in lines)
+
+
+def others_go_on(machine):
+    """A well-behaved VM still runs from start to end, and the console answers."""
+    entry, _ = run_guest(machine, "hello")
+    assert entry["exit_code"] == 3
+
+
+@backends
+def test_triple_fault_ends_that_vm_only(machine, backend):
+    machine.console.run("start idle")
+    entry, _ = run_guest(machine, "triple")
+    assert entry["state"] == "crashed"
+    assert vm(machine, "idle")["state"] == "running"
+    others_go_on(machine)
+    machine.console.run("kill idle")
+    wait_state(machine, "idle", ("stopped",))
+
+
+@backends
+def test_loop_with_interrupts_off_holds_nobody_up(machine, backend):
+    machine.console.run("start cliloop")
+    wait_state(machine, "cliloop", ("running",))
+    others_go_on(machine)
+    assert vm(machine, "cliloop")["state"] == "running"
+    machine.console.run("kill cliloop")
+    wait_state(machine, "cliloop", ("stopped",))
+
+
+@backends
+def test_reading_every_msr_and_port_harms_nobody(machine, backend):
+    entry, _ = run_guest(machine, "prober")
+    assert entry["state"] in ("stopped", "crashed")
+    others_go_on(machine)
