@@ -7,7 +7,7 @@ from shape import Shape
 # Guest, its command line, what its output must hold.
 RUNS = [
     ("hello", "exit=3", None),
-    ("spin", "ms=200", "fairness"),
+    ("spin", "ms=200", "SPIN {"),
     ("pingpong", "", "trip"),
     ("topo", "", "TOPO {"),
     ("exits", "", "EXITS {"),
