@@ -16,6 +16,7 @@
 #include "hv/atomic.h"
 #include "hv/cpu_place.h"
 #include "hv/types.h"
+#include "kernel/work.h"
 
 struct arch_cpu;
 struct timer_heap;
@@ -39,6 +40,7 @@ struct cpu {
     struct cpu_place place;  /* [i] */
     struct arch_cpu *arch;   /* [i] APIC, descriptor tables, virtualization areas */
     struct timer_heap *timers; /* [i] has its own lock */
+    struct work_list work;     /* see kernel/work.h */
     uint64_t kicks_sent;     /* [c] IPIs this CPU sent to make another reschedule or look */
     uint64_t switches;       /* [c] vCPU switches */
     ns_t idle_since;         /* [c] when it went idle; NS_NEVER while it runs a vCPU */

@@ -22,10 +22,11 @@ struct uart_config {
 };
 
 /* "baud[,DPS[,io-base[,irq]]]" over the defaults of COM1; 0, or -EINVAL and *config as it was. */
-int uart_config_parse(struct uart_config *config, const char *text);
+__attribute__((warn_unused_result)) int uart_config_parse(struct uart_config *config,
+                                                          const char *text);
 
 /* 0, or -ENODEV when there is no such port. */
-int uart_init(const struct uart_config *config);
+__attribute__((warn_unused_result)) int uart_init(const struct uart_config *config);
 
 bool uart_present(void);
 
@@ -37,14 +38,17 @@ void uart_write_wait(const char *bytes, size_t n);
 
 size_t uart_read(char *bytes, size_t n);
 
-/* Route the interrupt line to the boot CPU and let the receiver raise it; 0 or -errno. */
-int uart_irq_enable(void);
+/*
+ * Route the interrupt line to the boot CPU, whose handler calls console_interrupt, and let the
+ * receiver raise it. 0, or -errno when the port must be polled.
+ */
+__attribute__((warn_unused_result)) int uart_irq_enable(void);
 
 /* Ask for an interrupt when the transmitter runs empty. */
 void uart_irq_transmit(bool on);
 
-/* Clear the interrupt's causes so that the next one makes an edge again. */
-void uart_irq_ack(void);
+/* An interrupt of the port is pending; asking clears its cause unless that is a received byte. */
+bool uart_irq_pending(void);
 
 /* Port 0xE9 of Bochs and QEMU: five ticks a byte where the serial port costs thousands. */
 void debug_port_write(const char *bytes, size_t n);

@@ -1,0 +1,322 @@
+/*
+ * The console's output side (see console.h).
+ *
+ * Decides when bytes leave: as many as the UART takes whenever something is added, the rest by its
+ * interrupt or the poll timer. What is shown in which order is kernel/mixer.c's affair.
+ *
+ * Invariants: the console lock is the last in rank, held only for copying; cpu_hazard may be called
+ * under it, timers may not. After console_panic only the panicking CPU passes console_lock, without
+ * taking the lock, and all others stop there: the holder may be halted in the middle. The rings
+ * stay safe to use even then, since each index is moved by one store.
+ */
+#include "kernel/console.h"
+
+#include <string.h>
+
+#include "hv/options.h"
+#include "kernel/arch.h"
+#include "kernel/console_state.h"
+#include "kernel/cpu.h"
+#include "kernel/printk.h"
+#include "kernel/uart.h"
+
+#define PUMP_ROUNDS \
+    16u /* bursts of the UART's FIFO in one call once an interrupt will do the rest */
+
+struct console console = {.lock = SPINLOCK_INIT(LOCK_CONSOLE)};
+
+static char log_bytes[CONSOLE_LOG_BYTES];
+static char reply_bytes[CONSOLE_REPLY_BYTES];
+static char guest_bytes[CONSOLE_GUEST_BYTES];
+static char tx_bytes[CONSOLE_TX_BYTES];
+static char input_bytes[CONSOLE_INPUT_BYTES];
+
+static void make_ready(void)
+{
+    const struct mixer_memory memory = {reply_bytes, sizeof(reply_bytes), guest_bytes,
+                                        sizeof(guest_bytes)};
+
+    if (console.ready)
+        return;
+    log_init(&console.log, log_bytes, sizeof(log_bytes));
+    mixer_init(&console.mixer, &console.log, &console.edit, &memory);
+    console.tx = byte_ring_over(tx_bytes, sizeof(tx_bytes));
+    console.input = byte_ring_over(input_bytes, sizeof(input_bytes));
+    console.ready = true;
+}
+
+void console_lock(void) NO_THREAD_SAFETY
+{
+    struct cpu *owner = atomic_get(&console.panic_cpu);
+
+    if (owner && owner == cpu_this())
+        return;
+    while (atomic_get(&console.panic_cpu))
+        __builtin_ia32_pause(); /* until the panicking CPU's NMI halts this one */
+    spin_lock(&console.lock);
+}
+
+void console_unlock(void) NO_THREAD_SAFETY
+{
+    if (!atomic_get(&console.panic_cpu))
+        spin_unlock(&console.lock);
+}
+
+/* ---- draining ---- */
+
+static void refill(void) MUST_HOLD(console.lock)
+{
+    char chunk[128];
+    uint32_t n;
+
+    while (byte_ring_room(&console.tx) >= sizeof(chunk)) {
+        n = mixer_pull(&console.mixer, chunk, sizeof(chunk));
+        if (!n)
+            break;
+        if (console.debug_port)
+            debug_port_write(chunk, n);
+        if (uart_present())
+            byte_ring_put(&console.tx, chunk, n);
+    }
+}
+
+/* Wake CPU 0 for what only it may do: go on with a reply, handle keys, show the prompt again. */
+static void signal_cpu0(void) MUST_HOLD(console.lock)
+{
+    struct mixer *m = &console.mixer;
+    bool redraw = !m->prompt_shown && !m->replying && !m->attached && !console.redraw;
+    bool reply = console.reply_wanted && byte_ring_room(&m->reply) >= console.reply_wanted;
+    bool input = byte_ring_count(&console.input) && (m->attached || mixer_can_echo(m));
+
+    if (!console.started || console.signalled || !(redraw || reply || input))
+        return;
+    console.signalled = true;
+    cpu_hazard(cpus[0], HAZARD_INPUT);
+}
+
+void console_pump(void)
+{
+    uint32_t rounds = console.started && !console.sync ? PUMP_ROUNDS : UINT32_MAX;
+    const char *bytes;
+    size_t n;
+
+    for (uint32_t i = 0; i < rounds; i++) {
+        refill();
+        n = byte_ring_peek(&console.tx, &bytes);
+        if (console.sync)
+            uart_write_wait(bytes, n);
+        else
+            n = uart_write(bytes, n);
+        if (!n)
+            break;
+        byte_ring_drop(&console.tx, (uint32_t)n);
+    }
+    uart_irq_transmit(byte_ring_count(&console.tx) != 0);
+    signal_cpu0();
+}
+
+void console_interrupt(void)
+{
+    console_lock();
+    console.interrupts++;
+    /* The line is edge triggered: every cause must be cleared, or there is no next edge. */
+    for (uint32_t i = 0; i < 16 && uart_irq_pending(); i++)
+        console_receive();
+    console_pump();
+    console_unlock();
+}
+
+/* ---- set-up ---- */
+
+/* True if `word` is among the words of a list parted by commas. */
+static bool has_word(const char *list, const char *word)
+{
+    size_t n = strlen(word);
+
+    for (const char *at = list; at; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (!strncmp(at, word, n) && (at[n] == ',' || !at[n]))
+            return true;
+    }
+    return false;
+}
+
+static void open_serial(const char *com1)
+{
+    struct uart_config config = {.baud = 115200,
+                                 .data_bits = 8,
+                                 .stop_bits = 1,
+                                 .parity = UART_PARITY_NONE,
+                                 .io_base = 0x3f8,
+                                 .irq = 4};
+
+    if (uart_config_parse(&config, com1))
+        pr_warn("console: com1=%s is malformed, using 115200,8n1,0x3f8,4", com1);
+    if (uart_init(&config))
+        pr_warn("console: no serial port at %#x", config.io_base);
+}
+
+void console_init(const struct options *options)
+{
+    const char *words = options->console;
+
+    console_lock();
+    make_ready();
+    console.debug_port = has_word(words, "e9");
+    console.sync = has_word(words, "sync");
+    console_unlock();
+    console_set_level(options->loglvl.word);
+    if (has_word(words, "com1"))
+        open_serial(options->com1);
+    console_lock();
+    console_pump();
+    console_unlock();
+}
+
+void console_set_level(uint32_t loglvl)
+{
+    console_lock();
+    /* LOGLVL_NONE shows nothing, LOGLVL_ERROR only LOG_ERROR, and so on. */
+    console.mixer.level = loglvl;
+    console_unlock();
+}
+
+/* ---- host lines ---- */
+
+void console_log(uint32_t level, const char *text, size_t n)
+{
+    while (n && text[n - 1] == '\n')
+        n--;
+    console_lock();
+    make_ready();
+    log_append(&console.log, level, arch_now(), text, n);
+    console_pump();
+    console_unlock();
+}
+
+struct log_cursor console_log_oldest(void)
+{
+    struct log_cursor cursor;
+
+    console_lock();
+    cursor = log_oldest(&console.log);
+    console_unlock();
+    return cursor;
+}
+
+bool console_log_read(struct log_cursor *cursor, struct log_line *line)
+{
+    bool got;
+
+    console_lock();
+    got = log_read(&console.log, cursor, line);
+    console_unlock();
+    return got;
+}
+
+static void drain_waiting(void) MUST_HOLD(console.lock)
+{
+    bool sync = console.sync;
+
+    console.sync = true;
+    console_pump();
+    console.sync = sync;
+}
+
+void console_flush(void)
+{
+    console_lock();
+    console.mixer.replying = false;
+    console.mixer.attached = false;
+    drain_waiting();
+    console_unlock();
+}
+
+void console_panic(void)
+{
+    bool known = console.ready;
+
+    atomic_set(&console.panic_cpu, cpu_this());
+    make_ready();
+    console.started = false;
+    console.sync = true;
+    if (!known) {
+        open_serial("");
+        console.debug_port = true;
+    }
+    mixer_panic(&console.mixer);
+    console_lock();
+    console_pump();
+    console_unlock();
+}
+
+/* ---- guests ---- */
+
+void console_guest_write(uint32_t vm_id, const char *name, const char *bytes, size_t n)
+{
+    console_lock();
+    make_ready();
+    if (!console.mixer.attached)
+        guest_lines_write(&console.guests, &console.mixer, vm_id, name, bytes, n);
+    else if (vm_id == console.attached_vm)
+        mixer_guest_raw(&console.mixer, bytes, (uint32_t)n);
+    console_pump();
+    console_unlock();
+}
+
+void console_guest_end(uint32_t vm_id)
+{
+    console_lock();
+    make_ready();
+    guest_lines_end(&console.guests, &console.mixer, vm_id);
+    if (console.mixer.attached && vm_id == console.attached_vm)
+        mixer_detach(&console.mixer);
+    console_pump();
+    console_unlock();
+}
+
+void console_attach(uint32_t vm_id)
+{
+    console_lock();
+    guest_lines_end(&console.guests, &console.mixer, vm_id);
+    console.attached_vm = vm_id;
+    mixer_attach(&console.mixer);
+    console_pump();
+    console_unlock();
+}
+
+/* ---- replies ---- */
+
+size_t console_reply_room(void)
+{
+    size_t room;
+
+    console_lock();
+    room = byte_ring_room(&console.mixer.reply);
+    console_unlock();
+    return room;
+}
+
+void console_reply(const char *bytes, size_t n)
+{
+    console_lock();
+    mixer_reply_put(&console.mixer, bytes, (uint32_t)n);
+    console_pump();
+    console_unlock();
+}
+
+void console_reply_end(void)
+{
+    console_lock();
+    mixer_reply_end(&console.mixer);
+    console_pump();
+    console_unlock();
+}
+
+void console_reply_wait(size_t room)
+{
+    console_lock();
+    console.reply_wanted = room;
+    console_pump();
+    console_unlock();
+}

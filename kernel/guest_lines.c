@@ -1,0 +1,108 @@
+/*
+ * Guests' console output by lines (see guest_lines.h).
+ */
+#include "kernel/guest_lines.h"
+
+#include <string.h>
+
+#define ESC 0x1b
+
+enum escape_state { ESCAPE_NONE, ESCAPE_BEGUN, ESCAPE_CSI };
+
+static void flush(struct guest_line *line, struct mixer *m)
+{
+    mixer_guest_line(m, line->name, line->text, line->length);
+    line->length = 0;
+}
+
+static void take_slot(struct guest_line *line, struct mixer *m, uint32_t vm_id, const char *name)
+{
+    size_t n = strnlen(name, sizeof(line->name) - 1);
+
+    if (line->used && line->length)
+        flush(line, m);
+    line->used = true;
+    line->vm_id = vm_id;
+    line->length = 0;
+    line->escape = ESCAPE_NONE;
+    memcpy(line->name, name, n);
+    line->name[n] = 0;
+}
+
+static struct guest_line *find_slot(struct guest_lines *g, uint32_t vm_id)
+{
+    for (uint32_t i = 0; i < GUEST_LINE_SLOTS; i++) {
+        struct guest_line *line = &g->slot[(vm_id + i) % GUEST_LINE_SLOTS];
+
+        if (line->used && line->vm_id == vm_id)
+            return line;
+    }
+    return NULL;
+}
+
+static struct guest_line *free_slot(struct guest_lines *g, uint32_t vm_id)
+{
+    for (uint32_t i = 0; i < GUEST_LINE_SLOTS; i++) {
+        struct guest_line *line = &g->slot[(vm_id + i) % GUEST_LINE_SLOTS];
+
+        if (!line->used)
+            return line;
+    }
+    return &g->slot[vm_id % GUEST_LINE_SLOTS];
+}
+
+/* True while c belongs to an escape sequence: ESC x, or ESC [ parameters letter. */
+static bool skip_escape(struct guest_line *line, char c)
+{
+    if (line->escape == ESCAPE_NONE) {
+        if (c != ESC)
+            return false;
+        line->escape = ESCAPE_BEGUN;
+    } else if (line->escape == ESCAPE_BEGUN) {
+        line->escape = c == '[' ? ESCAPE_CSI : ESCAPE_NONE;
+    } else if (c >= '@' && c <= '~') {
+        line->escape = ESCAPE_NONE;
+    }
+    return true;
+}
+
+static void put(struct guest_line *line, struct mixer *m, char c)
+{
+    if (skip_escape(line, c))
+        return;
+    if (c == '\n') {
+        flush(line, m);
+        return;
+    }
+    if (c == '\t')
+        c = ' ';
+    if (c == 0x7f || (unsigned char)c < ' ')
+        return;
+    if (line->length == GUEST_LINE_MAX)
+        flush(line, m);
+    line->text[line->length++] = c;
+}
+
+void guest_lines_write(struct guest_lines *g, struct mixer *m, uint32_t vm_id, const char *name,
+                       const char *bytes, size_t n)
+{
+    struct guest_line *line = find_slot(g, vm_id);
+
+    if (!line) {
+        line = free_slot(g, vm_id);
+        take_slot(line, m, vm_id, name);
+    }
+    for (size_t i = 0; i < n; i++)
+        put(line, m, bytes[i]);
+}
+
+void guest_lines_end(struct guest_lines *g, struct mixer *m, uint32_t vm_id)
+{
+    struct guest_line *line = find_slot(g, vm_id);
+
+    if (!line)
+        return;
+    if (line->length)
+        flush(line, m);
+    line->used = false;
+}
