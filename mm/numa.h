@@ -43,7 +43,7 @@ struct numa_input {
 };
 
 /*
- * `node_of_cpu` has room for ncpus; `scratch` for MAX(ncpus, srat->ncpus) + srat->ncpus keys. Never
+ * `node_of_cpu` has room for ncpus; `scratch` for ncpus + srat->ncpus keys. Never
  * fails: what cannot be used degrades to one node, with a warning saying why.
  */
 void numa_build(struct numa *numa, const struct numa_input *in, uint32_t *node_of_cpu,

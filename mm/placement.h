@@ -21,7 +21,7 @@ struct placement_request {
 struct placement {
     uint32_t count;
     uint32_t node[NODES_MAX];  /* ascending */
-    uint64_t bytes[NODES_MAX]; /* memory on node[i]; all but one multiples of PLACEMENT_GRAIN */
+    uint64_t bytes[NODES_MAX]; /* memory on node[i]; whole grains where free memory allows */
 };
 
 /*
