@@ -61,7 +61,9 @@ struct guest_cpuid_table {
     uint8_t first[GUEST_CPUID_INDEXED]; /* leaf -> entry + 1 of its first subleaf, or 0 */
     uint8_t fixup[GUEST_CPUID_ENTRIES]; /* enum cpuid_fixup of guest_cpuid.c */
     uint32_t count;
-    uint64_t xcr0;                                   /* offered to the guest: what XSETBV may set */
+    uint8_t core_shift; /* of the guest's APIC ids */
+    uint8_t socket_shift;
+    uint64_t xcr0;                                   /* what XSETBV may set; 0: no XSAVE */
     struct cpuid_entry entries[GUEST_CPUID_ENTRIES]; /* subleaves of a leaf side by side */
 };
 
