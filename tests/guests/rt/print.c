@@ -205,3 +205,14 @@ size_t rt_snprintf(char *buf, size_t bytes, const char *format, ...)
     va_end(args.list);
     return len;
 }
+
+size_t rt_vsnprintf(char *buf, size_t bytes, const char *format, va_list list)
+{
+    struct args args;
+    size_t len;
+
+    va_copy(args.list, list);
+    len = text_format(buf, bytes, format, &args);
+    va_end(args.list);
+    return len;
+}

@@ -19,5 +19,7 @@ void rt_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same into a buffer, always terminated; returns the length written. */
 size_t rt_snprintf(char *buf, size_t bytes, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+size_t rt_vsnprintf(char *buf, size_t bytes, const char *format, va_list list)
+    __attribute__((format(printf, 3, 0)));
 
 #endif

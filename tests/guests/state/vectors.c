@@ -141,8 +141,7 @@ bool vectors_check(struct vectors *v, struct state_fault *fault)
     if (!legacy_same(v, fault) || !same(v, AT_XSTATE_BV, 8, "xstate_bv", 0, fault))
         return false;
     for (uint32_t i = 2; i < COMPONENTS; i++)
-        if (v->mask & BIT(i) &&
-            !same(v, components[i].at, components[i].bytes, "xstate component ", i, fault))
+        if (v->mask & BIT(i) && !same(v, components[i].at, components[i].bytes, "xcomp", i, fault))
             return false;
     return true;
 }
