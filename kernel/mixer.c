@@ -11,6 +11,8 @@
 
 #include "kernel/printk.h"
 
+#define REPLY_END_ROOM 96u /* what stays free in the reply's ring for mixer_reply_end */
+
 void mixer_init(struct mixer *m, const struct log_ring *log, struct line_edit *edit,
                 const struct mixer_memory *memory)
 {
@@ -156,10 +158,13 @@ void mixer_reply_begin(struct mixer *m)
 void mixer_reply_put(struct mixer *m, const char *bytes, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
-        bool fits = bytes[i] == '\n' ? byte_ring_put(&m->reply, "\r\n", 2)
-                                     : byte_ring_put_char(&m->reply, bytes[i]);
-
-        m->reply_lost += !fits;
+        if (byte_ring_room(&m->reply) <= REPLY_END_ROOM) {
+            m->reply_lost++;
+            continue;
+        }
+        if (bytes[i] == '\n')
+            byte_ring_put_char(&m->reply, '\r');
+        byte_ring_put_char(&m->reply, bytes[i]);
     }
 }
 
@@ -167,16 +172,17 @@ void mixer_reply_put(struct mixer *m, const char *bytes, uint32_t n)
  */
 void mixer_reply_end(struct mixer *m)
 {
-    char note[64];
+    char text[REPLY_END_ROOM];
+    int n = 0;
 
-    if (m->reply_lost) {
-        format_text(note, sizeof(note), "\r\nconsole: %llu bytes of the reply lost\r\n",
-                    (unsigned long long)m->reply_lost);
-        pend(m, note);
-    }
-    m->replying = false;
+    if (m->reply_lost)
+        n = format_text(text, sizeof(text), "\r\nconsole: %llu bytes of the reply lost\r\n",
+                        (unsigned long long)m->reply_lost);
     if (!m->attached)
-        m->prompt_shown = byte_ring_put(&m->reply, MIXER_PROMPT, (uint32_t)strlen(MIXER_PROMPT));
+        n += format_text(text + n, sizeof(text) - (size_t)n, MIXER_PROMPT);
+    byte_ring_put(&m->reply, text, (uint32_t)n);
+    m->prompt_shown = !m->attached;
+    m->replying = false;
 }
 
 /* ---- prompt and echo ---- */
