@@ -49,17 +49,16 @@ struct unit {
     uint64_t below_cpus;  /* [R] run_cpus of its whole subtree, or-ed */
     uint64_t below_reach; /* [R] reach of its whole subtree, or-ed */
 
-    struct runq *rq;  /* [R, a] read without the lock only to find that lock */
-    uint32_t cpu;     /* [R, a] runs or last ran here */
-    uint8_t state;    /* [R, a] enum unit_state */
-    bool on_cpu;      /* [R, a] registers live on `cpu` */
-    bool wants;       /* [R] runnable, as far as its owner is concerned */
-    bool paused;      /* [R] never picked */
-    bool active;      /* [R] counted in the load: wants and not paused, or still running */
-    bool yielding;    /* [R] set by its CPU; goes behind the others when it is queued next */
-    bool preferred;   /* [R] RESERVED by a directed yield: picked whatever its credit */
-    bool moving;      /* [R] RUNNING, and asked to leave for the CPU `move_to` */
-    uint32_t move_to; /* [R] CPU, or CPUMASK_NONE */
+    struct runq *rq; /* [R, a] read without the lock only to find that lock */
+    uint32_t cpu;    /* [R, a] runs or last ran here */
+    uint8_t state;   /* [R, a] enum unit_state */
+    bool on_cpu;     /* [R, a] registers live on `cpu` */
+    bool wants;      /* [R] runnable, as far as its owner is concerned */
+    bool paused;     /* [R] never picked */
+    bool active;     /* [R] counted in the load: wants and not paused, or still running */
+    bool yielding;   /* [R] set by its CPU; goes behind the others when it is queued next */
+    bool preferred;  /* [R] RESERVED by a directed yield: picked whatever its credit */
+    uint32_t target; /* [R] CPU it is reserved for, or asked to move to; else CPUMASK_NONE */
 
     uint32_t weight;       /* [R] */
     uint64_t weight_recip; /* [R] ceil(2^63 / weight) */

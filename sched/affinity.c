@@ -1,0 +1,82 @@
+/*
+ * Affinity: from the caller's machine-wide masks to the words of one runqueue.
+ *
+ * Hard affinity that no online CPU satisfies counts as "every CPU": a unit is never lost because
+ * its CPUs went away, and gets its affinity back when one of them returns. Soft affinity that
+ * covers all of hard, or none of it, is no preference.
+ */
+#include "sched/runq.h"
+
+bool affinity_allows(const struct unit *u, uint32_t cpu)
+{
+    return u->hard_all || cpumask_has(u->hard, cpu);
+}
+
+bool affinity_prefers(const struct unit *u, uint32_t cpu)
+{
+    return affinity_allows(u, cpu) && (u->soft_none || cpumask_has(u->soft, cpu));
+}
+
+/* Local masks of `u` if it were in `rq`: allowed CPUs, and the preferred ones of them. */
+void affinity_local(const struct sched *s, const struct runq *rq, const struct unit *u,
+                    uint64_t *hard, uint64_t *soft)
+{
+    *hard = rq->cpus;
+    *soft = 0;
+    if (!u->hard_all) {
+        *hard = 0;
+        runq_for_each_bit(
+            bit, rq->cpus) if (cpumask_has(u->hard, runq_cpu(s, rq, bit)->cpu)) *hard |= bit;
+    }
+    if (u->soft_none) {
+        *soft = *hard;
+        return;
+    }
+    runq_for_each_bit(bit, *hard) if (cpumask_has(u->soft, runq_cpu(s, rq, bit)->cpu)) *soft |= bit;
+}
+
+struct summary {
+    bool hard_all;    /* every CPU is in hard */
+    bool hard_online; /* an online CPU is in hard */
+    bool soft_some;   /* a CPU of hard is in soft */
+    bool soft_all;    /* every CPU of hard is in soft */
+    uint64_t reach, soft_reach;
+};
+
+static struct summary summarize(const struct sched *s, const struct unit *u, bool hard_all)
+{
+    struct summary sum = {.hard_all = true, .soft_all = true};
+
+    for (uint32_t cpu = 0; cpu < s->ncpus; cpu++) {
+        const struct sched_cpu *c = &s->cpus[cpu];
+
+        if (!hard_all && !cpumask_has(u->hard, cpu)) {
+            sum.hard_all = false;
+            continue;
+        }
+        sum.reach |= runq_fold(c->rq->id);
+        /* Relaxed glance: a CPU that comes or goes refreshes every unit afterwards. */
+        sum.hard_online = sum.hard_online || atomic_get(&c->online);
+        if (u->soft.words && cpumask_has(u->soft, cpu)) {
+            sum.soft_some = true;
+            sum.soft_reach |= runq_fold(c->rq->id);
+        } else {
+            sum.soft_all = false;
+        }
+    }
+    return sum;
+}
+
+/* After a change of the masks, of u->rq, or of the online CPUs. Writes every derived field. */
+void affinity_refresh(const struct sched *s, struct unit *u)
+{
+    struct summary sum = summarize(s, u, !u->hard.words);
+
+    if (!sum.hard_online)
+        sum = summarize(s, u, true);
+    u->hard_all = sum.hard_all;
+    u->soft_none = !s->params.soft_affinity || !sum.soft_some || sum.soft_all;
+    u->reach = sum.reach;
+    u->soft_reach = u->soft_none ? 0 : sum.soft_reach;
+    affinity_local(s, u->rq, u, &u->run_cpus, &u->soft_cpus);
+}

@@ -1,0 +1,196 @@
+/*
+ * Evening out load averages between runqueues.
+ *
+ * One pass compares this runqueue with the others, nearest nodes first, and takes the one that
+ * differs most within the nearest distance where any differs enough. Load is per online CPU, so
+ * runqueues of unequal size are judged fairly. Then one unit moves, or two change places, whichever
+ * lowers the difference most; only waiting units move, and of each side only the first SCAN_MAX are
+ * looked at, so a pass is bounded whatever the number of units. The second lock is tried, never
+ * waited for.
+ *
+ * NUMA: a unit leaves its preferred CPUs only if its share of a CPU there, after the remote penalty
+ * of the distance table, is still larger than here.
+ */
+#include "sched/runq.h"
+
+#define SCAN_MAX 16
+
+/* Load to move so that both sides are equally loaded per CPU, and from which to which. */
+struct gap {
+    struct runq *high, *low;
+    uint64_t high_load, low_load;
+    uint64_t amount; /* 32.32 */
+    bool matters;
+};
+
+static uint32_t cpus_of(const struct runq *rq)
+{
+    return (uint32_t)__builtin_popcountll(atomic_get(&rq->online));
+}
+
+/* Loads below 2^49, CPUs at most 64: products below 2^55. */
+static struct gap gap_between(const struct sched *s, struct runq *a, struct runq *b, ns_t now)
+{
+    uint64_t load_a = load_of_runq(s, a, now), load_b = load_of_runq(s, b, now);
+    uint32_t cpus_a = cpus_of(a), cpus_b = cpus_of(b);
+    uint64_t tolerance = s->params.load_tolerance_over;
+    bool a_high = load_a * cpus_b >= load_b * cpus_a;
+    struct gap g;
+
+    if (!cpus_a || !cpus_b)
+        return (struct gap){0};
+    g.high = a_high ? a : b;
+    g.low = a_high ? b : a;
+    g.high_load = a_high ? load_a : load_b;
+    g.low_load = a_high ? load_b : load_a;
+    g.amount = (g.high_load * cpus_of(g.low) - g.low_load * cpus_of(g.high)) / (cpus_a + cpus_b);
+    if (g.high_load < (uint64_t)cpus_of(g.high) << LOAD_FRAC_BITS)
+        tolerance = s->params.load_tolerance_under;
+    g.matters = 2 * g.amount > tolerance;
+    return g;
+}
+
+static uint32_t distance_between(const struct sched *s, const struct runq *a, const struct runq *b)
+{
+    return s->distance[a->node][b->node];
+}
+
+/* The largest gap that matters, among the nearest runqueues that have one. */
+static struct gap gap_find(const struct sched *s, struct runq *rq, ns_t now)
+{
+    struct neighbours n = neighbours_of(s, rq, NULL);
+    struct gap best = {0};
+
+    for (struct runq *other; (other = neighbours_next(&n));) {
+        struct gap g = gap_between(s, rq, other, now);
+        struct runq *peer = best.high == rq ? best.low : best.high;
+
+        if (best.matters && distance_between(s, rq, other) > distance_between(s, rq, peer))
+            break;
+        if (g.matters && g.amount > best.amount)
+            best = g;
+    }
+    return best;
+}
+
+/* Would `u` get more done in `to`, its memory being where it is? Shares in 1/1024 of a CPU. */
+static bool pays(const struct sched *s, const struct gap *g, const struct unit *u, uint64_t soft)
+{
+    uint64_t one = 1ull << LOAD_FRAC_BITS;
+    uint64_t here, there;
+
+    if (!s->params.numa_cost || soft || !u->soft_cpus)
+        return true;
+    here = ((uint64_t)cpus_of(g->high) << LOAD_FRAC_BITS << 10) / MAX(g->high_load, one);
+    there = ((uint64_t)cpus_of(g->low) << LOAD_FRAC_BITS << 10) / (g->low_load + one);
+    there = MIN(there, 1024u) * 10 / MAX(distance_between(s, g->high, g->low), 10u);
+    return there > MIN(here, 1024u);
+}
+
+static bool may_move(const struct sched *s, const struct gap *g, const struct unit *u,
+                     const struct runq *to)
+{
+    uint64_t hard, soft;
+
+    if (!(u->reach & runq_fold(to->id)))
+        return false;
+    affinity_local(s, to, u, &hard, &soft);
+    return (hard & to->online) && pays(s, g, u, soft);
+}
+
+static uint64_t unit_load(const struct sched *s, const struct unit *u, ns_t now)
+{
+    return load_at(&u->load, 1, now, s->params.load_window_shift);
+}
+
+static uint64_t distance_u64(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+/* The waiting unit of `from` that may move and whose load is nearest to `wanted`, or NULL. */
+static struct unit *nearest_load(const struct sched *s, const struct gap *g,
+                                 const struct runq *from, const struct runq *to, uint64_t wanted,
+                                 ns_t now)
+{
+    struct unit *u = queue_best_for(from, from->cpus);
+    struct unit *best = NULL;
+
+    for (uint32_t i = 0; u && i < SCAN_MAX; i++, u = queue_next(u)) {
+        if (!may_move(s, g, u, to))
+            continue;
+        if (!best || distance_u64(unit_load(s, u, now), wanted) <
+                         distance_u64(unit_load(s, best, now), wanted))
+            best = u;
+    }
+    return best;
+}
+
+static void move_one(struct sched *s, struct unit *u, struct runq *to, ns_t now)
+{
+    place_withdraw(s, u);
+    members_move(s, u, to, now);
+    place_beside(s, u);
+}
+
+/* Queued in its new runqueue, where the CPUs' deadlines do not know it yet. */
+static void arm_for(struct sched *s, const struct unit *u, ns_t now)
+{
+    ns_t when;
+    struct sched_cpu *c;
+
+    if (u->state != UNIT_QUEUED)
+        return;
+    c = preempt_choose(s, u->rq, u, now, &when);
+    if (c)
+        sched_host_arm(c->cpu, when);
+}
+
+/* Both locks held. Moves a unit, or swaps two, if that narrows the gap. */
+static void gap_narrow(struct sched *s, const struct gap *g, ns_t now)
+{
+    struct unit *u = nearest_load(s, g, g->high, g->low, g->amount, now);
+    struct unit *back;
+    uint64_t load, excess, left;
+
+    if (!u)
+        return;
+    load = unit_load(s, u, now);
+    left = distance_u64(load, g->amount);
+    if (load > g->amount) {
+        excess = load - g->amount;
+        back = nearest_load(s, g, g->low, g->high, excess, now);
+        if (back && distance_u64(unit_load(s, back, now), excess) < MIN(left, g->amount)) {
+            move_one(s, back, g->high, now);
+            arm_for(s, back, now);
+            left = 0;
+        }
+    }
+    if (left >= g->amount)
+        return;
+    move_one(s, u, g->low, now);
+    arm_for(s, u, now);
+}
+
+/* The lock of `rq` is held and stays. */
+void balance_pass(struct sched *s, struct runq *rq, ns_t now)
+{
+    struct gap g;
+    struct runq *other;
+
+    if (s->nrunqs == 1 || now < rq->next_balance)
+        return;
+    rq->next_balance = now + s->params.balance_period_ns;
+    g = gap_find(s, rq, now);
+    if (!g.matters)
+        return;
+    other = g.high == rq ? g.low : g.high;
+    if (!spin_trylock(&other->lock))
+        return;
+    g = gap_between(s, rq, other, now);
+    if (g.matters) {
+        sched_host_trace(rq->cpu_of[0], TRACE_SCHED_BALANCE, rq->id, other->id);
+        gap_narrow(s, &g, now);
+    }
+    spin_unlock(&other->lock);
+}

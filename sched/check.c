@@ -1,0 +1,131 @@
+/*
+ * Every invariant of the structures, recomputed from scratch and asserted.
+ *
+ * Takes one runqueue's lock at a time, so it may run beside a working scheduler; after each
+ * simulated event it sees the whole at rest.
+ */
+#include "sched/runq.h"
+
+static void check_masks(const struct sched *s, const struct runq *rq)
+{
+    uint64_t online = 0, idle = 0;
+
+    runq_for_each_bit(bit, rq->cpus)
+    {
+        const struct sched_cpu *c = runq_cpu(s, rq, bit);
+        bool core_idle, packed;
+
+        ASSERT(c->bit == bit && c->rq == rq && (c->siblings & bit) && !(c->siblings & ~rq->cpus));
+        online |= c->online ? bit : 0;
+        idle |= c->online && !c->cur ? bit : 0;
+        idle_core_masks(rq, c, &core_idle, &packed);
+        ASSERT(!!(rq->smt_idle & bit) == (core_idle && c->online));
+        ASSERT(!!(rq->packed & bit) == (packed && c->online));
+    }
+    ASSERT(rq->online == online && rq->idle == idle && !(rq->tickled & ~rq->cpus));
+}
+
+static bool hint_get(const struct sched *s, const struct runq *rq, enum runq_hint hint)
+{
+    return atomic_get(&s->hints[hint][rq->id / 64]) & runq_fold(rq->id);
+}
+
+static void check_hints(const struct sched *s, const struct runq *rq)
+{
+    ASSERT(hint_get(s, rq, HINT_IDLE) == ((rq->idle & ~rq->tickled) != 0));
+    ASSERT(hint_get(s, rq, HINT_CORE) == (rq->smt_idle != 0));
+    ASSERT(hint_get(s, rq, HINT_PACKED) == (rq->packed != 0));
+    ASSERT(hint_get(s, rq, HINT_WAITING) || !rq->nr_queued);
+}
+
+/* Height-balanced trees: the recursion is at most 2 log2(n) deep. Returns the number of units. */
+static uint32_t check_subtree(const struct runq *rq, const struct unit *u)
+{
+    const struct unit *left, *right;
+    uint64_t cpus, reach;
+    uint32_t count = 1;
+
+    if (!u)
+        return 0;
+    left = RB_LEFT(u, queue);
+    right = RB_RIGHT(u, queue);
+    cpus = u->run_cpus | (left ? left->below_cpus : 0) | (right ? right->below_cpus : 0);
+    reach = u->reach | (left ? left->below_reach : 0) | (right ? right->below_reach : 0);
+    ASSERT(u->below_cpus == cpus && u->below_reach == reach);
+    ASSERT(!left || (int64_t)(left->order - u->order) >= 0);
+    ASSERT(!right || (int64_t)(u->order - right->order) >= 0);
+    ASSERT(u->state == UNIT_QUEUED && u->rq == rq);
+    count += check_subtree(rq, left);
+    count += check_subtree(rq, right);
+    return count;
+}
+
+static void check_state(const struct sched *s, const struct runq *rq, const struct unit *u)
+{
+    switch (u->state) {
+    case UNIT_QUEUED:
+        ASSERT(!u->on_cpu && u->wants && !u->paused && u->active && (u->run_cpus & rq->online));
+        /* No idle CPU of its own runqueue may sit there while it waits. */
+        ASSERT(!(rq->idle & ~rq->tickled & u->run_cpus));
+        break;
+    case UNIT_RESERVED:
+        ASSERT(!u->on_cpu && u->wants && !u->paused && u->active);
+        ASSERT(s->cpus[u->target].reserved == u && s->cpus[u->target].rq == rq);
+        ASSERT(rq->tickled & s->cpus[u->target].bit);
+        break;
+    case UNIT_RUNNING:
+        ASSERT(u->on_cpu && u->active && s->cpus[u->cpu].cur == u && s->cpus[u->cpu].rq == rq);
+        break;
+    case UNIT_LEAVING:
+        ASSERT(u->active == (u->wants && !u->paused));
+        break;
+    default:
+        ASSERT(!u->on_cpu && !u->active && !(u->wants && !u->paused));
+    }
+}
+
+static void check_unit(const struct sched *s, const struct runq *rq, const struct unit *u)
+{
+    int64_t credit_ns = credit_of(s, rq, u);
+    uint64_t hard, soft;
+
+    ASSERT(u->rq == rq);
+    ASSERT(credit_ns >= -(int64_t)s->params.credit_init_ns);
+    ASSERT(credit_ns <= (int64_t)(s->params.credit_init_ns + s->params.carryover_ns));
+    ASSERT(u->burn_rest < u->weight);
+    affinity_local(s, rq, u, &hard, &soft);
+    ASSERT(u->run_cpus == hard && u->soft_cpus == soft);
+    check_state(s, rq, u);
+}
+
+static void check_runq(const struct sched *s, struct runq *rq)
+{
+    uint32_t members = 0, active = 0, queued = 0, slots = 0, reserved = 0, heaviest = WEIGHT_MIN;
+
+    check_masks(s, rq);
+    check_hints(s, rq);
+    for (struct unit *u = members_first(rq); u; u = members_next(u)) {
+        check_unit(s, rq, u);
+        members++;
+        active += u->active;
+        queued += u->state == UNIT_QUEUED;
+        reserved += u->state == UNIT_RESERVED;
+        heaviest = MAX(heaviest, u->weight);
+    }
+    runq_for_each_bit(bit, rq->cpus) slots += runq_cpu(s, rq, bit)->reserved != NULL;
+    ASSERT(members == rq->nr_members && active == rq->nr_active && heaviest == rq->max_weight);
+    ASSERT(queued == rq->nr_queued && queued == check_subtree(rq, RB_ROOT(&rq->queue)));
+    ASSERT(reserved == slots);
+    ASSERT(rq->reach == (RB_ROOT(&rq->queue) ? RB_ROOT(&rq->queue)->below_reach : 0));
+}
+
+void sched_check(const struct sched *s)
+{
+    for (uint32_t id = 0; id < s->nrunqs; id++) {
+        struct runq *rq = &s->runqs[id];
+
+        spin_lock(&rq->lock);
+        check_runq(s, rq);
+        spin_unlock(&rq->lock);
+    }
+}

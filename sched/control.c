@@ -1,0 +1,178 @@
+/*
+ * A unit's life and its settings: insert, remove, pause, weight, affinity.
+ *
+ * A running unit is never touched: its CPU is kicked, and its next pick finds the unit paused or no
+ * longer allowed there.
+ */
+#include <string.h>
+
+#include "sched/runq.h"
+
+void unit_init(struct unit *u, const struct unit_params *p)
+{
+    ASSERT(p->weight >= WEIGHT_MIN && p->weight <= WEIGHT_MAX);
+    memset(u, 0, sizeof(*u));
+    u->weight = p->weight;
+    u->weight_recip = weight_reciprocal(p->weight);
+    u->hard = p->hard;
+    u->soft = p->soft;
+    u->owner = p->owner;
+    u->vm_id = p->vm_id;
+    u->index = p->index;
+    u->target = CPUMASK_NONE;
+}
+
+/* Any CPU of the unit's runqueue, for u->cpu before it ever ran: preferred and online if possible.
+ */
+static uint32_t first_cpu(const struct sched *s, const struct unit *u)
+{
+    const struct runq *rq = u->rq;
+    uint64_t online = u->run_cpus & rq->online;
+    uint64_t set = u->soft_cpus & online ? u->soft_cpus & online : online;
+
+    return set ? runq_cpu(s, rq, set & -set)->cpu : rq->cpu_of[0];
+}
+
+void sched_unit_insert(struct sched *s, struct unit *u, ns_t now)
+{
+    struct runq *rq;
+
+    ASSERT(s->ncpus_online > 0 && !u->rq);
+    u->rq = &s->runqs[0]; /* so that masks can be worked out; replaced below */
+    affinity_refresh(s, u);
+    rq = evacuate_choose(s, u, now);
+    ASSERT(rq);
+    spin_lock(&rq->lock);
+    members_join(rq, u);
+    affinity_refresh(s, u);
+    credit_set(rq, u, (int64_t)s->params.credit_init_ns);
+    u->since = now;
+    u->load = (struct load){.at = now};
+    u->cpu = first_cpu(s, u);
+    spin_unlock(&rq->lock);
+}
+
+void sched_unit_remove(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY
+{
+    struct runq *rq = runq_lock_unit(u);
+
+    ASSERT(u->state == UNIT_OFF && !u->on_cpu);
+    load_set_active(s, u, false, now);
+    members_leave(rq, u);
+    u->rq = NULL;
+    spin_unlock(&rq->lock);
+}
+
+void sched_unit_pause(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY
+{
+    runq_lock_unit(u);
+    u->paused = true;
+    if (u->state == UNIT_RUNNING) {
+        place_kick(s, &s->cpus[u->cpu]);
+    } else {
+        load_set_active(s, u, false, now);
+        if (unit_is_ready(u)) {
+            place_withdraw(s, u);
+            atomic_set(&u->state, UNIT_OFF);
+        }
+    }
+    runq_unlock_unit(u);
+}
+
+void sched_unit_unpause(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY
+{
+    runq_lock_unit(u);
+    if (u->paused) {
+        u->paused = false;
+        if (u->wants && u->state == UNIT_OFF)
+            place_unit(s, u, now);
+        else if (u->wants)
+            load_set_active(s, u, true, now);
+    }
+    runq_unlock_unit(u);
+}
+
+void sched_unit_set_weight(struct sched *s, struct unit *u, uint32_t weight,
+                           ns_t now) NO_THREAD_SAFETY
+{
+    struct runq *rq = runq_lock_unit(u);
+
+    ASSERT(weight >= WEIGHT_MIN && weight <= WEIGHT_MAX);
+    if (u->state == UNIT_RUNNING)
+        credit_charge(s, rq, u, now); /* what ran so far, ran at the old weight */
+    members_set_weight(rq, u, weight);
+    runq_unlock_unit(u);
+}
+
+/* NULL words stand for every CPU; a unit that was given no words of its own cannot take others. */
+static void mask_assign(struct cpumask own, struct cpumask from)
+{
+    ASSERT(own.words || !from.words);
+    if (from.words)
+        cpumask_copy(own, from);
+    else if (own.words)
+        memset(own.words, 0xff, own.nwords * sizeof(*own.words));
+}
+
+static bool may_run_on(const struct sched *s, const struct unit *u, uint32_t cpu)
+{
+    const struct sched_cpu *c = &s->cpus[cpu];
+
+    return c->rq == u->rq && (u->run_cpus & c->bit) && c->online;
+}
+
+/* After a change of masks or online CPUs: the unit goes where it may run. As place_unit. */
+void affinity_enforce(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY
+{
+    switch (u->state) {
+    case UNIT_QUEUED:
+        place_withdraw(s, u);
+        place_unit(s, u, now);
+        break;
+    case UNIT_RESERVED:
+        if (may_run_on(s, u, u->target))
+            break;
+        place_withdraw(s, u);
+        place_unit(s, u, now);
+        break;
+    case UNIT_RUNNING:
+        if (!may_run_on(s, u, u->cpu))
+            place_kick(s, &s->cpus[u->cpu]);
+        break;
+    default:
+        break; /* placed by whoever has it in hand, or at its next wake */
+    }
+}
+
+void sched_unit_set_affinity(struct sched *s, struct unit *u, struct cpumask hard,
+                             struct cpumask soft, ns_t now) NO_THREAD_SAFETY
+{
+    runq_lock_unit(u);
+    mask_assign(u->hard, hard);
+    mask_assign(u->soft, soft);
+    affinity_refresh(s, u);
+    if (u->state == UNIT_QUEUED)
+        queue_refresh(u->rq, u);
+    affinity_enforce(s, u, now);
+    runq_unlock_unit(u);
+}
+
+void unit_times(struct unit *u, ns_t now, uint64_t *run_ns, uint64_t *wait_ns) NO_THREAD_SAFETY
+{
+    ns_t more;
+
+    runq_lock_unit(u);
+    more = now > u->since ? now - u->since : 0;
+    *run_ns = u->run_ns + (u->state == UNIT_RUNNING ? more : 0);
+    *wait_ns = u->wait_ns + (u->active && u->state != UNIT_RUNNING ? more : 0);
+    runq_unlock_unit(u);
+}
+
+int64_t sched_unit_credit(struct sched *s, struct unit *u) NO_THREAD_SAFETY
+{
+    struct runq *rq = runq_lock_unit(u);
+    int64_t credit_ns = credit_of(s, rq, u);
+
+    runq_unlock_unit(u);
+    return credit_ns;
+}

@@ -1,0 +1,99 @@
+/*
+ * CPUs that come and go.
+ *
+ * A CPU that goes offline leaves every mask first; then the units that waited for it, and those
+ * whose hard affinity now has no CPU online, are placed anew. What it runs leaves at its next pick.
+ * Both directions look at every unit once, since affinity depends on who is online.
+ */
+#include <errno.h>
+
+#include "sched/runq.h"
+
+/* The next queued or reserved unit that must move, or NULL; running ones are only kicked. */
+static struct unit *refresh_members(struct sched *s, struct runq *rq)
+{
+    for (struct unit *u = members_first(rq); u; u = members_next(u)) {
+        const struct sched_cpu *c;
+
+        affinity_refresh(s, u);
+        if (u->state == UNIT_QUEUED)
+            queue_refresh(rq, u);
+        if (u->state == UNIT_QUEUED && !(u->run_cpus & rq->online))
+            return u;
+        if (u->state == UNIT_RESERVED || u->state == UNIT_RUNNING) {
+            c = &s->cpus[u->state == UNIT_RESERVED ? u->target : u->cpu];
+            if (c->online && (u->run_cpus & c->bit))
+                continue;
+            if (u->state == UNIT_RESERVED)
+                return u;
+            place_kick(s, &s->cpus[u->cpu]);
+        }
+    }
+    return NULL;
+}
+
+/* Ends because each turn takes one unit out of the runqueue's waiting ones, to where it may stay.
+ */
+static void refresh_all(struct sched *s, ns_t now) NO_THREAD_SAFETY
+{
+    for (uint32_t id = 0; id < s->nrunqs; id++) {
+        struct runq *rq = &s->runqs[id];
+        struct unit *u;
+
+        spin_lock(&rq->lock);
+        while ((u = refresh_members(s, rq)) != NULL) {
+            place_withdraw(s, u);
+            place_unit(s, u, now);
+            runq_unlock_unit(u);
+            spin_lock(&rq->lock);
+        }
+        spin_unlock(&rq->lock);
+    }
+}
+
+/* Under the runqueue's lock; what was reserved for the CPU stays in the caller's hands. */
+static void set_online(struct sched *s, struct sched_cpu *c, bool online)
+{
+    spin_lock(&c->rq->lock);
+    idle_online(s, c, online);
+    if (c->cur)
+        place_kick(s, c);
+    spin_unlock(&c->rq->lock);
+    sched_host_trace(c->cpu, TRACE_SCHED_CPU_ONLINE, c->cpu, online);
+}
+
+int sched_cpu_online(struct sched *s, uint32_t cpu, ns_t now)
+{
+    if (cpu >= s->ncpus)
+        return -EINVAL;
+    spin_lock(&s->lock);
+    if (s->cpus[cpu].online) {
+        spin_unlock(&s->lock);
+        return -EINVAL;
+    }
+    s->ncpus_online++;
+    set_online(s, &s->cpus[cpu], true);
+    refresh_all(s, now);
+    spin_unlock(&s->lock);
+    return 0;
+}
+
+int sched_cpu_offline(struct sched *s, uint32_t cpu, ns_t now)
+{
+    int error = 0;
+
+    if (cpu >= s->ncpus)
+        return -EINVAL;
+    spin_lock(&s->lock);
+    if (!s->cpus[cpu].online)
+        error = -EINVAL;
+    else if (s->ncpus_online == 1)
+        error = -EBUSY;
+    if (!error) {
+        s->ncpus_online--;
+        set_online(s, &s->cpus[cpu], false);
+        refresh_all(s, now);
+    }
+    spin_unlock(&s->lock);
+    return error;
+}

@@ -1,0 +1,116 @@
+/*
+ * Which idle CPU: the masks of idle, tickled, fully idle and packed, and the choice among them.
+ *
+ * A core is fully idle only when every online sibling of this runqueue is idle and untickled;
+ * packed when two or more siblings are busy. Both masks are mended at every change of idle, tickled
+ * or online, for the one core concerned; sched_check compares them with recomputed ones.
+ *
+ * A tickled CPU is never chosen again before it has picked: that is what keeps two wake-ups in a
+ * row from landing on one CPU.
+ *
+ * Source: credit2's SMT-aware tickling; packing by priority after the POWER7 asym packing.
+ */
+#include "sched/runq.h"
+
+void idle_core_masks(const struct runq *rq, const struct sched_cpu *c, bool *idle, bool *packed)
+{
+    uint64_t siblings = c->siblings & rq->online;
+    uint64_t busy = siblings & ~rq->idle;
+
+    *idle = siblings && (rq->idle & ~rq->tickled & siblings) == siblings;
+    *packed = busy & (busy - 1);
+}
+
+static void core_mend(struct sched *s, struct sched_cpu *c)
+{
+    struct runq *rq = c->rq;
+    uint64_t siblings = c->siblings & rq->online;
+    bool idle, packed;
+
+    idle_core_masks(rq, c, &idle, &packed);
+    atomic_set(&rq->smt_idle, (rq->smt_idle & ~c->siblings) | (idle ? siblings : 0));
+    atomic_set(&rq->packed, (rq->packed & ~c->siblings) | (packed ? siblings : 0));
+    runq_hint_set(s, rq, HINT_CORE, rq->smt_idle != 0);
+    runq_hint_set(s, rq, HINT_PACKED, rq->packed != 0);
+    runq_hint_set(s, rq, HINT_IDLE, (rq->idle & ~rq->tickled) != 0);
+}
+
+void idle_enter(struct sched *s, struct sched_cpu *c)
+{
+    atomic_set(&c->rq->idle, c->rq->idle | c->bit);
+    core_mend(s, c);
+}
+
+void idle_leave(struct sched *s, struct sched_cpu *c)
+{
+    atomic_set(&c->rq->idle, c->rq->idle & ~c->bit);
+    core_mend(s, c);
+}
+
+/* A busy CPU's tickle changes no core mask, but it is remembered all the same. */
+void idle_tickle(struct sched *s, struct sched_cpu *c)
+{
+    atomic_set(&c->rq->tickled, c->rq->tickled | c->bit);
+    if (c->rq->idle & c->bit)
+        core_mend(s, c);
+}
+
+void idle_untickle(struct sched *s, struct sched_cpu *c)
+{
+    if (!(c->rq->tickled & c->bit))
+        return;
+    atomic_set(&c->rq->tickled, c->rq->tickled & ~c->bit);
+    if (c->rq->idle & c->bit)
+        core_mend(s, c);
+}
+
+void idle_online(struct sched *s, struct sched_cpu *c, bool online)
+{
+    struct runq *rq = c->rq;
+
+    c->online = online;
+    atomic_set(&rq->online, online ? rq->online | c->bit : rq->online & ~c->bit);
+    if (online && !c->cur)
+        atomic_set(&rq->idle, rq->idle | c->bit);
+    else
+        atomic_set(&rq->idle, rq->idle & ~c->bit);
+    atomic_set(&rq->tickled, rq->tickled & ~c->bit);
+    core_mend(s, c);
+}
+
+/* One bit of a non-empty set: the highest priority, or the next in turn when priorities are off. */
+static uint64_t choose_one(const struct sched *s, struct runq *rq, uint64_t set)
+{
+    uint64_t ahead;
+
+    if (s->params.asym)
+        return set & -set;
+    ahead = set & (~0ull << rq->cursor);
+    set = ahead ? ahead : set;
+    set &= -set;
+    rq->cursor = ((uint32_t)__builtin_ctzll(set) + 1) % RUNQ_CPUS_MAX;
+    return set;
+}
+
+/* The last CPU keeps its warm cache unless a better kind of core is free. */
+static uint64_t choose_warm(const struct sched *s, struct runq *rq, uint64_t set, uint32_t last)
+{
+    const struct sched_cpu *warm = &s->cpus[last];
+
+    if (warm->rq != rq || !(set & warm->bit))
+        return choose_one(s, rq, set);
+    if (s->params.asym && runq_cpu(s, rq, set & -set)->asym_class > warm->asym_class)
+        return choose_one(s, rq, set);
+    return warm->bit;
+}
+
+/* An idle CPU within `mask`: of a fully idle core, else any untickled thread; NULL when there is
+ * none. */
+struct sched_cpu *idle_choose(const struct sched *s, struct runq *rq, uint64_t mask, uint32_t last)
+{
+    uint64_t set = s->params.smt_aware ? rq->smt_idle & mask : 0;
+
+    if (!set)
+        set = rq->idle & ~rq->tickled & mask;
+    return set ? runq_cpu(s, rq, choose_warm(s, rq, set, last)) : NULL;
+}

@@ -1,0 +1,59 @@
+/*
+ * Load averages: how many units of a runqueue, and which share of one unit, were runnable lately.
+ *
+ * avg moves towards what is there now by elapsed / window, and equals it after a whole window. 32
+ * bits of fraction and a 128-bit product keep a microsecond's run from being lost to rounding. An
+ * average is brought up to date when its input changes and whenever it is read, so that of a unit
+ * that runs for seconds on end is right, too.
+ */
+#include "sched/runq.h"
+
+uint64_t load_at(const struct load *l, uint32_t nr, ns_t now, uint32_t window_shift)
+{
+    uint64_t target = (uint64_t)nr << LOAD_FRAC_BITS;
+    ns_t at = atomic_get(&l->at);
+    uint64_t avg = atomic_get(&l->avg);
+    ns_t elapsed = now > at ? now - at : 0;
+
+    if (elapsed >> window_shift)
+        return target;
+    if (target >= avg)
+        return avg + (uint64_t)(((unsigned __int128)(target - avg) * elapsed) >> window_shift);
+    return avg - (uint64_t)(((unsigned __int128)(avg - target) * elapsed) >> window_shift);
+}
+
+void load_update(struct load *l, uint32_t nr, ns_t now, uint32_t window_shift)
+{
+    if (now <= l->at)
+        return;
+    atomic_set(&l->avg, load_at(l, nr, now, window_shift));
+    atomic_set(&l->at, now);
+}
+
+/* Decayed up to `now`; right under the lock, a good guess without it. */
+uint64_t load_of_runq(const struct sched *s, const struct runq *rq, ns_t now)
+{
+    return load_at(&rq->load, atomic_get(&rq->nr_active), now, s->params.load_window_shift);
+}
+
+/* Adds waiting time up to `now`. A unit that is active and not running waits. */
+void load_account_wait(struct unit *u, ns_t now)
+{
+    if (u->active && u->state != UNIT_RUNNING && now > u->since)
+        u->wait_ns += now - u->since;
+    u->since = MAX(u->since, now);
+}
+
+/* The unit starts or stops counting in its runqueue's load, whose lock is held. */
+void load_set_active(const struct sched *s, struct unit *u, bool active, ns_t now)
+{
+    struct runq *rq = u->rq;
+
+    if (u->active == active)
+        return;
+    load_account_wait(u, now);
+    load_update(&rq->load, rq->nr_active, now, s->params.load_window_shift);
+    load_update(&u->load, u->active, now, s->params.load_window_shift);
+    u->active = active;
+    atomic_set(&rq->nr_active, rq->nr_active + (active ? 1 : -1u));
+}

@@ -1,0 +1,98 @@
+/*
+ * Membership: which units belong to a runqueue, asleep ones included, and moving one to another.
+ *
+ * Members stand in a tree by weight, so the heaviest weight, which scales every burn, is known
+ * after any change in O(log n). A move carries credit and load along: without the load, the
+ * averages of both runqueues would lag a whole window and the same imbalance would be mended again
+ * and again.
+ */
+#include "sched/runq.h"
+
+static int weight_compare(const struct unit *a, const struct unit *b)
+{
+    return a->weight > b->weight ? -1 : 1;
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+RB_PROTOTYPE_INTERNAL(unit_weights, unit, by_weight, weight_compare, static)
+RB_GENERATE_INTERNAL(unit_weights, unit, by_weight, weight_compare, static)
+#pragma GCC diagnostic pop
+
+struct unit *members_first(const struct runq *rq)
+{
+    struct unit *u = RB_ROOT(&rq->members);
+
+    while (u && RB_LEFT(u, by_weight))
+        u = RB_LEFT(u, by_weight);
+    return u;
+}
+
+struct unit *members_next(struct unit *u)
+{
+    return unit_weights_RB_NEXT(u);
+}
+
+static void heaviest_update(struct runq *rq)
+{
+    const struct unit *first = members_first(rq);
+    uint32_t weight = first ? first->weight : WEIGHT_MIN;
+
+    if (weight == rq->max_weight)
+        return;
+    rq->max_weight = weight;
+    rq->max_recip = weight_reciprocal(weight);
+}
+
+/* Into the books of `rq`; credit, load and masks are the caller's. */
+void members_join(struct runq *rq, struct unit *u)
+{
+    unit_weights_RB_INSERT(&rq->members, u);
+    atomic_set(&rq->nr_members, rq->nr_members + 1);
+    heaviest_update(rq);
+    /* Relaxed: readers lock what they find and look again (runq_lock_unit). */
+    atomic_set(&u->rq, rq);
+}
+
+void members_leave(struct runq *rq, struct unit *u)
+{
+    unit_weights_RB_REMOVE(&rq->members, u);
+    atomic_set(&rq->nr_members, rq->nr_members - 1);
+    heaviest_update(rq);
+}
+
+void members_set_weight(struct runq *rq, struct unit *u, uint32_t weight)
+{
+    unit_weights_RB_REMOVE(&rq->members, u);
+    u->weight = weight;
+    u->weight_recip = weight_reciprocal(weight);
+    u->burn_rest = 0;
+    unit_weights_RB_INSERT(&rq->members, u);
+    heaviest_update(rq);
+}
+
+/* Both locks held; `u` is in no queue, in no slot and on no CPU. */
+void members_move(struct sched *s, struct unit *u, struct runq *to, ns_t now)
+{
+    struct runq *from = u->rq;
+    int64_t credit_ns = credit_of(s, from, u);
+    uint32_t shift = s->params.load_window_shift;
+    uint64_t share;
+
+    load_update(&u->load, u->active, now, shift);
+    load_update(&from->load, from->nr_active, now, shift);
+    load_update(&to->load, to->nr_active, now, shift);
+    share = MIN(u->load.avg, from->load.avg);
+    atomic_set(&from->load.avg, from->load.avg - share);
+    atomic_set(&to->load.avg, to->load.avg + share);
+    if (u->active) {
+        atomic_set(&from->nr_active, from->nr_active - 1);
+        atomic_set(&to->nr_active, to->nr_active + 1);
+    }
+    members_leave(from, u);
+    members_join(to, u);
+    credit_set(to, u, credit_ns);
+    u->order = u->key;
+    affinity_local(s, to, u, &u->run_cpus, &u->soft_cpus);
+    sched_host_trace(u->cpu, TRACE_SCHED_MIGRATE, unit_trace_id(u), to->id);
+}

@@ -1,0 +1,114 @@
+/*
+ * Other runqueues, nearest first: the same node, then the others by distance.
+ *
+ * A search follows a machine-wide hint, so its cost is a few words and the runqueues that matter,
+ * not the machine. Only try-locks: a neighbour that is busy with itself is passed over, and a
+ * search gives up after TRIES_MAX of them; the timers of pick.c look again.
+ */
+#include "sched/runq.h"
+
+#define TRIES_MAX 8
+
+struct neighbours neighbours_of(const struct sched *s, const struct runq *home,
+                                const uint64_t *hint)
+{
+    return (struct neighbours){.s = s, .home = home, .hint = hint};
+}
+
+/* The lowest id in [from, end) with its hint set, else `end`. */
+static uint32_t hinted_next(const uint64_t *hint, uint32_t from, uint32_t end)
+{
+    while (from < end) {
+        uint64_t word = hint ? atomic_get(&hint[from / 64]) : ~0ull;
+
+        word &= ~0ull << (from % 64);
+        if (word)
+            return MIN(end, from / 64 * 64 + (uint32_t)__builtin_ctzll(word));
+        from = from / 64 * 64 + 64;
+    }
+    return end;
+}
+
+/* The next runqueue other than home, or NULL. */
+struct runq *neighbours_next(struct neighbours *n)
+{
+    const struct sched *s = n->s;
+
+    for (;;) {
+        n->next = hinted_next(n->hint, n->next, n->end);
+        if (n->next < n->end) {
+            if (n->next++ != n->home->id)
+                return &s->runqs[n->next - 1];
+            continue;
+        }
+        if (n->level == s->nnodes)
+            return NULL;
+        n->next = s->node_runqs[s->near[n->home->node][n->level]];
+        n->end = s->node_runqs[s->near[n->home->node][n->level] + 1];
+        n->level++;
+    }
+}
+
+/*
+ * Which runqueues other than `home` have the hint, folded onto 64 bits. Sequentially consistent
+ * with the fence in runq_hint_set: see there.
+ */
+uint64_t neighbour_fold(const struct sched *s, const struct runq *home, enum runq_hint hint)
+{
+    uint64_t fold = 0;
+
+    if (s->hint_words == 1)
+        return atomic_get(&s->hints[hint][0]) & ~runq_fold(home->id);
+    for (uint32_t i = 0; i < s->hint_words; i++) {
+        uint64_t word = atomic_get(&s->hints[hint][i]);
+
+        fold |= i == home->id / 64 ? word & ~runq_fold(home->id) : word;
+    }
+    return fold;
+}
+
+/* An idle CPU for `u` in the locked runqueue, in a fully idle core if the hint asks for one. */
+static struct sched_cpu *find_idle(struct sched *s, struct runq *rq, const struct unit *u,
+                                   enum runq_hint hint)
+{
+    uint64_t wanted = hint == HINT_CORE && s->params.smt_aware ? rq->smt_idle : rq->idle;
+    uint64_t hard, soft;
+    struct sched_cpu *c;
+
+    affinity_local(s, rq, u, &hard, &soft);
+    c = idle_choose(s, rq, soft & wanted, u->cpu);
+    return c ? c : idle_choose(s, rq, hard & wanted, u->cpu);
+}
+
+/*
+ * Moves `u` (in the caller's hands) to an idle CPU of another runqueue among `reach` and reserves
+ * it there. True: the lock of the old runqueue is gone, that of the new one held. False: nothing
+ * changed.
+ */
+bool neighbour_take(struct sched *s, struct unit *u, enum runq_hint hint, uint64_t reach, ns_t now)
+{
+    struct runq *from = u->rq;
+    struct neighbours n = neighbours_of(s, from, s->hints[hint]);
+    uint32_t tries = 0;
+
+    if (!(reach & neighbour_fold(s, from, hint)))
+        return false;
+    for (struct runq *to; (to = neighbours_next(&n)) && tries < TRIES_MAX;) {
+        struct sched_cpu *c;
+
+        if (!(reach & runq_fold(to->id)))
+            continue;
+        tries++;
+        if (!spin_trylock(&to->lock))
+            continue;
+        c = find_idle(s, to, u, hint);
+        if (c) {
+            members_move(s, u, to, now);
+            place_reserve(s, c, u);
+            spin_unlock(&from->lock);
+            return true;
+        }
+        spin_unlock(&to->lock);
+    }
+    return false;
+}

@@ -1,0 +1,79 @@
+/*
+ * The scheduler's parameters: defaults, presets, names.
+ *
+ * Values from SCHEDULER 3 and 5. The preset credit2-2016 is what seed 1 measured: slices up to 2
+ * ms, no rate limit, no soft affinity, and nothing of Numen's own.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "hv/bits.h"
+#include "sched/sched.h"
+
+void sched_params_default(struct sched_params *p)
+{
+    *p = (struct sched_params){
+        .arrangement = RUNQ_PER_SOCKET,
+        .max_cpus_runqueue = 16,
+        .credit_init_ns = 10 * NS_PER_MS,
+        .carryover_ns = 500 * NS_PER_US,
+        .slice_min_ns = 500 * NS_PER_US,
+        .slice_max_ns = 10 * NS_PER_MS,
+        .ratelimit_ns = NS_PER_MS,
+        .migrate_resist_ns = 500 * NS_PER_US,
+        .load_window_shift = 30, /* 1.07 s */
+        .load_tolerance_under = 1ull << LOAD_FRAC_BITS,
+        .load_tolerance_over = 1ull << (LOAD_FRAC_BITS - 3),
+        .balance_period_ns = 10 * NS_PER_MS,
+        .smt_aware = true,
+        .asym = true,
+        .newidle_pull = true,
+        .neighbour_wake = true,
+        .overdue_push = true,
+        .smt_spread = true,
+        .soft_affinity = true,
+        .numa_cost = true,
+    };
+}
+
+int sched_params_preset(struct sched_params *p, const char *name)
+{
+    if (strcmp(name, "default") == 0) {
+        sched_params_default(p);
+        return 0;
+    }
+    if (strcmp(name, "credit2-2016") != 0)
+        return -EINVAL;
+    sched_params_default(p);
+    p->slice_max_ns = 2 * NS_PER_MS;
+    p->ratelimit_ns = 0;
+    p->asym = false;
+    p->newidle_pull = false;
+    p->neighbour_wake = false;
+    p->overdue_push = false;
+    p->smt_spread = false;
+    p->soft_affinity = false;
+    p->numa_cost = false;
+    return 0;
+}
+
+static const char *const arrangement_names[] = {
+    [RUNQ_PER_CPU] = "cpu",       [RUNQ_PER_CORE] = "core", [RUNQ_PER_LLC] = "llc",
+    [RUNQ_PER_SOCKET] = "socket", [RUNQ_PER_NODE] = "node", [RUNQ_ALL] = "all",
+};
+
+int sched_arrangement_parse(const char *word, enum runq_arrangement *out)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(arrangement_names); i++) {
+        if (strcmp(word, arrangement_names[i]) == 0) {
+            *out = (enum runq_arrangement)i;
+            return 0;
+        }
+    }
+    return -EINVAL;
+}
+
+const char *sched_arrangement_name(enum runq_arrangement arrangement)
+{
+    return arrangement_names[arrangement];
+}

@@ -1,0 +1,218 @@
+/*
+ * Who runs next on this CPU, and until when.
+ *
+ * Candidates are what runs, what was reserved for this CPU, and the best queued unit that may run
+ * here. Order of rules: a directed yield's target; then, unless it yielded, the running unit while
+ * the rate limit protects it; then credit. What runs keeps its CPU on a tie, and against a unit
+ * that last ran elsewhere and is not ahead by migrate_resist. With nothing local a waiting unit is
+ * pulled from a neighbour before the CPU goes idle.
+ *
+ * Reset: when neither what was picked nor anything that waits has credit left. A directed yield may
+ * pick a unit without credit while others have some, and that is no reason for one.
+ *
+ * The previous unit is LEAVING when it is not the one returned, and in no queue before sched_saved.
+ */
+#include "sched/runq.h"
+
+/* May the running unit go on here at all? */
+static bool may_stay(const struct sched_cpu *c, const struct unit *cur)
+{
+    return cur && cur->wants && !cur->paused && (cur->run_cpus & c->bit) && c->online &&
+           cur->target == CPUMASK_NONE;
+}
+
+/* Running off its preferred CPUs while one of them is idle elsewhere. */
+static bool is_homesick(const struct sched *s, const struct sched_cpu *c, const struct unit *u)
+{
+    return !(u->soft_cpus & c->bit) && s->params.neighbour_wake &&
+           (u->soft_reach & neighbour_fold(s, c->rq, HINT_IDLE));
+}
+
+static bool is_protected(const struct sched *s, const struct unit *cur, ns_t now)
+{
+    return now < cur->picked_at + s->params.ratelimit_ns;
+}
+
+/* Credit at which a queued or reserved unit competes: its place in the queue counts. */
+static int64_t order_credit(const struct sched *s, const struct runq *rq, const struct unit *u)
+{
+    int64_t by_order = (int64_t)(u->order + rq->given);
+    int64_t credit_ns = credit_of(s, rq, u);
+
+    return MIN(by_order, credit_ns);
+}
+
+static bool beats(const struct sched *s, const struct sched_cpu *c, const struct unit *u,
+                  const struct unit *cur)
+{
+    int64_t lead = order_credit(s, c->rq, u) - credit_of(s, c->rq, cur);
+
+    if (u->cpu != c->cpu && u->state == UNIT_QUEUED)
+        return lead > (int64_t)s->params.migrate_resist_ns;
+    return lead > 0;
+}
+
+/* The better of the reserved and the queued candidate; either may be NULL. */
+static struct unit *better(struct unit *reserved, struct unit *queued)
+{
+    if (!reserved || !queued)
+        return reserved ? reserved : queued;
+    if (!reserved->preferred && (int64_t)(queued->order - reserved->order) > 0)
+        return queued;
+    return reserved;
+}
+
+/* The winner, still where it was; NULL: nothing here may run. */
+static struct unit *choose(const struct sched *s, struct sched_cpu *c, ns_t now)
+{
+    struct unit *cur = c->cur;
+    struct unit *best;
+    bool stays = may_stay(c, cur);
+    bool wanted = c->reserved && c->reserved->preferred;
+
+    if (!c->online)
+        return NULL;
+    if (stays && !cur->yielding && !wanted && is_protected(s, cur, now))
+        return cur;
+    if (stays && is_homesick(s, c, cur))
+        stays = false;
+    best = better(c->reserved, queue_best_for(c->rq, c->bit));
+    if (!stays)
+        return best;
+    if (!best || (!cur->yielding && !wanted && !beats(s, c, best, cur)))
+        return cur;
+    return best;
+}
+
+/* Takes the winner from slot or queue; what was reserved and lost goes beside. */
+static void take(struct sched *s, struct sched_cpu *c, struct unit *winner)
+{
+    struct unit *reserved = c->reserved;
+
+    if (winner && winner != c->cur)
+        place_withdraw(s, winner);
+    if (reserved && reserved != winner) {
+        place_withdraw(s, reserved);
+        place_beside(s, reserved);
+    }
+}
+
+static void switch_out(struct sched *s, struct sched_cpu *c, ns_t now)
+{
+    struct unit *u = c->cur;
+
+    c->cur = NULL;
+    atomic_set(&u->state, UNIT_LEAVING);
+    u->since = MAX(u->since, now);
+    if (!u->wants || u->paused)
+        load_set_active(s, u, false, now);
+}
+
+static void switch_in(struct sched *s, struct sched_cpu *c, struct unit *u, ns_t now)
+{
+    load_account_wait(u, now);
+    c->cur = u;
+    u->picked_at = now;
+    u->yielding = false;
+    if (u->cpu != c->cpu) {
+        u->migrations++;
+        atomic_set(&u->cpu, c->cpu);
+    }
+    u->on_cpu = true;
+    atomic_set(&u->state, UNIT_RUNNING);
+    if (c->rq->idle & c->bit)
+        idle_leave(s, c);
+}
+
+/* Credit of the best unit that waits for this CPU, or INT64_MIN. `cur` was just switched out. */
+static int64_t waiting_credit(const struct sched *s, const struct sched_cpu *c,
+                              const struct unit *left)
+{
+    const struct unit *queued = queue_best_for(c->rq, c->bit);
+    int64_t credit_ns = queued ? order_credit(s, c->rq, queued) : INT64_MIN;
+
+    if (left && left->active && (left->run_cpus & c->bit) && !(queued && left->yielding))
+        credit_ns = MAX(credit_ns, credit_of(s, c->rq, left));
+    return credit_ns;
+}
+
+/* Until when the unit that was picked may run undisturbed. */
+static ns_t deadline_busy(struct sched *s, struct sched_cpu *c, int64_t waiting_ns, ns_t now)
+{
+    const struct unit *u = c->cur;
+    ns_t least = MAX(s->params.slice_min_ns, s->params.ratelimit_ns);
+    ns_t deadline = NS_NEVER;
+
+    if (waiting_ns != INT64_MIN) {
+        int64_t lead = credit_of(s, c->rq, u) - waiting_ns;
+        ns_t slice = lead > 0 ? credit_time(c->rq, u, lead) : 0;
+
+        deadline = MAX(now + MIN(slice, s->params.slice_max_ns), u->picked_at + least);
+        deadline = MAX(deadline, now + s->params.slice_min_ns);
+    }
+    if (!(u->soft_cpus & c->bit) && u->soft_reach)
+        deadline = MIN(deadline, now + s->params.slice_max_ns);
+    if (s->params.overdue_push && (c->rq->reach & neighbour_fold(s, c->rq, HINT_IDLE)))
+        deadline = MIN(deadline, now + least);
+    return deadline;
+}
+
+static ns_t deadline_idle(struct sched *s, struct sched_cpu *c, ns_t now)
+{
+    ns_t deadline = NS_NEVER;
+
+    if (!c->online)
+        return deadline;
+    if (s->params.newidle_pull && steal_is_near(s, c->rq))
+        deadline = now + MAX(s->params.ratelimit_ns, s->params.slice_min_ns);
+    return MIN(deadline, spread_pull(s, c, now));
+}
+
+/* What follows from a pick: reset, balance, and the deadline. */
+static ns_t settle(struct sched *s, struct sched_cpu *c, struct unit *left, ns_t now)
+{
+    struct runq *rq = c->rq;
+    int64_t waiting_ns = waiting_credit(s, c, left);
+
+    if (waiting_ns <= 0 && credit_of(s, rq, c->cur) <= 0) {
+        uint64_t given = rq->given;
+
+        credit_reset(s, rq, c->cur);
+        if (waiting_ns != INT64_MIN)
+            waiting_ns += (int64_t)(rq->given - given);
+        balance_pass(s, rq, now);
+    }
+    if (rq->nr_queued && s->params.overdue_push && (rq->reach & neighbour_fold(s, rq, HINT_IDLE)))
+        steal_push_overdue(s, rq, now);
+    return deadline_busy(s, c, waiting_ns, now);
+}
+
+struct unit *sched_pick(struct sched *s, uint32_t cpu, ns_t now, ns_t *deadline)
+{
+    struct sched_cpu *c = &s->cpus[cpu];
+    struct unit *prev, *next;
+
+    spin_lock(&c->rq->lock);
+    prev = c->cur;
+    if (prev)
+        credit_charge(s, c->rq, prev, now);
+    idle_untickle(s, c);
+    next = choose(s, c, now);
+    take(s, c, next);
+    if (!next && c->online && s->params.newidle_pull)
+        next = steal_waiting(s, c, now);
+    if (next != prev) {
+        sched_host_trace(cpu, TRACE_SCHED_SWITCH, unit_trace_id(prev), unit_trace_id(next));
+        if (prev)
+            switch_out(s, c, now);
+        if (next)
+            switch_in(s, c, next, now);
+        else if (c->online)
+            idle_enter(s, c);
+    } else if (prev) {
+        prev->yielding = false;
+    }
+    *deadline = next ? settle(s, c, next == prev ? NULL : prev, now) : deadline_idle(s, c, now);
+    spin_unlock(&c->rq->lock);
+    return next;
+}

@@ -1,0 +1,151 @@
+/*
+ * Where a unit that has become runnable goes.
+ *
+ * The order (SCHEDULER 4), within soft affinity first, then hard: a fully idle core, an idle
+ * thread, a neighbouring runqueue with a fully idle core, a busy CPU whose unit has less credit;
+ * else it queues. A unit for which a CPU was found is reserved for it: it stands in that CPU's slot
+ * and not in the queue, so no other CPU can take it before the tickled one comes.
+ *
+ * place_unit is called with the lock of u->rq and returns with the lock of what u->rq is then.
+ *
+ * Invariants: a reserved unit's CPU is tickled; a queued unit has an allowed online CPU here, none
+ * of them is idle and untickled, and one of them has a deadline or a kick pending.
+ */
+#include "sched/runq.h"
+
+/* Make a CPU pick soon. Once is enough until it has come. */
+void place_kick(struct sched *s, struct sched_cpu *c)
+{
+    if (c->rq->tickled & c->bit)
+        return;
+    idle_tickle(s, c);
+    sched_host_kick(c->cpu);
+}
+
+/* `c` is not tickled, so its slot is free. */
+void place_reserve(struct sched *s, struct sched_cpu *c, struct unit *u)
+{
+    DEBUG_ASSERT(!c->reserved);
+    c->reserved = u;
+    u->target = c->cpu;
+    atomic_set(&u->state, UNIT_RESERVED);
+    sched_host_trace(c->cpu, TRACE_SCHED_TICKLE, unit_trace_id(u), c->cpu);
+    place_kick(s, c);
+}
+
+/* Out of the queue or the slot, into the caller's hands. The tickled CPU will find an empty slot.
+ */
+void place_withdraw(struct sched *s, struct unit *u)
+{
+    if (u->state == UNIT_QUEUED)
+        queue_remove(u->rq, u);
+    else
+        s->cpus[u->target].reserved = NULL;
+    u->target = CPUMASK_NONE;
+    u->preferred = false;
+    atomic_set(&u->state, UNIT_LEAVING);
+}
+
+static void place_queue(struct sched *s, struct unit *u)
+{
+    struct runq *rq = u->rq;
+
+    u->order = u->yielding ? queue_last_order(rq, u->key) : u->key;
+    u->yielding = false;
+    queue_insert(s, rq, u);
+    sched_host_trace(u->cpu, TRACE_SCHED_QUEUE, unit_trace_id(u), rq->id);
+}
+
+/* An idle CPU of this runqueue, or the queue; the runqueue's lock stays. */
+void place_beside(struct sched *s, struct unit *u)
+{
+    struct runq *rq = u->rq;
+    struct sched_cpu *c = idle_choose(s, rq, u->soft_cpus, u->cpu);
+
+    if (!c)
+        c = idle_choose(s, rq, u->run_cpus, u->cpu);
+    if (c)
+        place_reserve(s, c, u);
+    else
+        place_queue(s, u);
+}
+
+/* Off its preferred CPUs altogether, any idle thread there is worth going home to. */
+static bool place_at_home(struct sched *s, struct unit *u, ns_t now)
+{
+    return neighbour_take(s, u, u->soft_cpus ? HINT_CORE : HINT_IDLE, u->soft_reach, now);
+}
+
+static bool place_idle(struct sched *s, struct unit *u, ns_t now)
+{
+    struct runq *rq = u->rq;
+    struct sched_cpu *c = idle_choose(s, rq, u->soft_cpus, u->cpu);
+    bool roam = s->params.neighbour_wake;
+
+    if (!c && roam && place_at_home(s, u, now))
+        return true;
+    if (!c)
+        c = idle_choose(s, rq, u->run_cpus, u->cpu);
+    if (c)
+        place_reserve(s, c, u);
+    return c || (roam && neighbour_take(s, u, HINT_CORE, u->reach, now));
+}
+
+/* When a queued unit may leave for an idle thread elsewhere, somebody must look then. */
+static ns_t overdue_at(const struct sched *s, const struct unit *u, ns_t now)
+{
+    if (!s->params.overdue_push || !(u->reach & neighbour_fold(s, u->rq, HINT_IDLE)))
+        return NS_NEVER;
+    return now + s->params.ratelimit_ns;
+}
+
+static void place_busy(struct sched *s, struct unit *u, ns_t now)
+{
+    ns_t when;
+    struct sched_cpu *c = preempt_choose(s, u->rq, u, now, &when);
+
+    if (c && when == now) {
+        place_reserve(s, c, u);
+        return;
+    }
+    place_queue(s, u);
+    if (c)
+        sched_host_arm(c->cpu, MIN(when, overdue_at(s, u, now)));
+}
+
+static void place_start(struct sched *s, struct unit *u, ns_t now)
+{
+    load_set_active(s, u, true, now);
+    credit_set(u->rq, u, credit_of(s, u->rq, u));
+    u->target = CPUMASK_NONE;
+    atomic_set(&u->state, UNIT_LEAVING);
+}
+
+/* A unit that woke, or may not stay where it was. */
+void place_unit(struct sched *s, struct unit *u, ns_t now)
+{
+    place_start(s, u, now);
+    if (!(u->run_cpus & u->rq->online)) {
+        evacuate_unit(s, u, now);
+        if (u->state != UNIT_LEAVING)
+            return;
+    }
+    if (!place_idle(s, u, now))
+        place_busy(s, u, now);
+}
+
+/*
+ * A unit that gave up its CPU to a better one and may still run there: that CPU's deadline already
+ * counts on it, so nobody else needs to be disturbed unless he is idle.
+ */
+void place_again(struct sched *s, struct unit *u, ns_t now)
+{
+    const struct sched_cpu *c = &s->cpus[u->cpu];
+
+    if (c->rq != u->rq || !(u->run_cpus & u->rq->online & c->bit)) {
+        place_unit(s, u, now);
+        return;
+    }
+    if (!place_idle(s, u, now))
+        place_queue(s, u);
+}

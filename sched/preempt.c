@@ -1,0 +1,83 @@
+/*
+ * Which busy CPU a waking unit takes, when no CPU is idle for it.
+ *
+ * The running unit with the least credit gives way, if the waking one has more; on a CPU other than
+ * the one it last ran on it must be ahead by migrate_resist. A CPU under the rate limit is not
+ * disturbed: it gets a timer for the end of the limit. Tickled CPUs will pick soon anyway and are
+ * left alone.
+ *
+ * Looks at every busy CPU of one runqueue, at most 64.
+ */
+#include "sched/runq.h"
+
+struct victims {
+    struct sched_cpu *now;   /* may be preempted at once */
+    struct sched_cpu *later; /* least credit of all */
+    int64_t now_score, later_score;
+};
+
+static void victims_add(const struct sched *s, struct victims *v, struct sched_cpu *c,
+                        int64_t score, ns_t now)
+{
+    if (!v->later || score < v->later_score) {
+        v->later = c;
+        v->later_score = score;
+    }
+    if (now - c->cur->picked_at < s->params.ratelimit_ns && now >= c->cur->picked_at)
+        return;
+    if (!v->now || score < v->now_score) {
+        v->now = c;
+        v->now_score = score;
+    }
+}
+
+static struct victims victims_find(const struct sched *s, const struct runq *rq, uint64_t mask,
+                                   uint32_t last, ns_t now)
+{
+    struct victims v = {0};
+
+    runq_for_each_bit(bit, rq->online & ~rq->idle & ~rq->tickled & mask)
+    {
+        struct sched_cpu *c = runq_cpu(s, rq, bit);
+        int64_t score = credit_now(s, rq, c->cur, now);
+
+        if (c->cpu != last)
+            score += (int64_t)s->params.migrate_resist_ns;
+        victims_add(s, &v, c, score, now);
+    }
+    return v;
+}
+
+/* When the unit on `c` will have burnt down to `credit_ns`, and may be disturbed. */
+static ns_t when_due(const struct sched *s, const struct sched_cpu *c, int64_t ahead_ns, ns_t now)
+{
+    ns_t limit = c->cur->picked_at + MAX(s->params.ratelimit_ns, s->params.slice_min_ns);
+    ns_t due = now;
+
+    if (ahead_ns > 0)
+        due += MIN(credit_time(c->rq, c->cur, ahead_ns), s->params.slice_max_ns);
+    return MAX(due, limit);
+}
+
+/*
+ * The CPU to preempt for `u` at *when: `now` means at once, later means by a timer there. Preferred
+ * CPUs first, then all allowed ones. NULL when every allowed CPU is idle, tickled or offline.
+ */
+struct sched_cpu *preempt_choose(const struct sched *s, const struct runq *rq, const struct unit *u,
+                                 ns_t now, ns_t *when)
+{
+    int64_t credit_ns = credit_of(s, rq, u);
+    struct victims v = victims_find(s, rq, u->soft_cpus, u->cpu, now);
+
+    *when = now;
+    if (v.now && v.now_score < credit_ns)
+        return v.now;
+    if (u->soft_cpus != u->run_cpus) {
+        v = victims_find(s, rq, u->run_cpus, u->cpu, now);
+        if (v.now && v.now_score < credit_ns)
+            return v.now;
+    }
+    if (v.later)
+        *when = when_due(s, v.later, v.later_score - credit_ns, now);
+    return v.later;
+}

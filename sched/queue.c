@@ -1,0 +1,143 @@
+/*
+ * The queue of a runqueue: a red-black tree of waiting units, best first.
+ *
+ * Each node also holds the or of its subtree's run_cpus and reach. With them the best unit that one
+ * CPU may run, or that another runqueue may take, is found in O(log n), however many better ones
+ * are pinned elsewhere: a unit that may not run here never ends nor lengthens the search. (reach is
+ * folded onto 64 bits; above 64 runqueues a match may be false, and the caller looks at the unit
+ * itself.)
+ *
+ * Invariants: below_* is right in every node; equal orders stay first come, first served;
+ * runq.reach is the root's below_reach.
+ */
+#include "sched/runq.h"
+
+/* The tree's macro calls this for nodes whose children changed; ancestors are queue_refresh's. */
+static void augment(struct unit *u)
+{
+    const struct unit *left = RB_LEFT(u, queue);
+    const struct unit *right = RB_RIGHT(u, queue);
+    uint64_t cpus = u->run_cpus;
+    uint64_t reach = u->reach;
+
+    if (left) {
+        cpus |= left->below_cpus;
+        reach |= left->below_reach;
+    }
+    if (right) {
+        cpus |= right->below_cpus;
+        reach |= right->below_reach;
+    }
+    u->below_cpus = cpus;
+    u->below_reach = reach;
+}
+
+/* Orders wrap; those of one queue lie within a few resets of each other. A newcomer goes last. */
+static int order_compare(const struct unit *a, const struct unit *b)
+{
+    return (int64_t)(a->order - b->order) > 0 ? -1 : 1;
+}
+
+#undef RB_AUGMENT
+#define RB_AUGMENT(u) augment(u)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+RB_PROTOTYPE_INTERNAL(unit_queue, unit, queue, order_compare, static)
+RB_GENERATE_INTERNAL(unit_queue, unit, queue, order_compare, static)
+#pragma GCC diagnostic pop
+
+/* Brings below_* of `u` and everything above it up to date, after its masks or children changed. */
+void queue_refresh(struct runq *rq, struct unit *u)
+{
+    for (; u; u = RB_PARENT(u, queue))
+        augment(u);
+    u = RB_ROOT(&rq->queue);
+    atomic_set(&rq->reach, u ? u->below_reach : 0);
+}
+
+void queue_insert(struct sched *s, struct runq *rq, struct unit *u)
+{
+    unit_queue_RB_INSERT(&rq->queue, u);
+    queue_refresh(rq, u);
+    atomic_set(&u->state, UNIT_QUEUED);
+    rq->nr_queued++;
+    runq_hint_set(s, rq, HINT_WAITING, true);
+}
+
+/* The deepest node whose children the removal of `u` changes: all others to mend are above it. */
+static struct unit *removal_start(struct unit *u)
+{
+    struct unit *next;
+
+    if (!RB_LEFT(u, queue) || !RB_RIGHT(u, queue))
+        return RB_PARENT(u, queue);
+    next = RB_RIGHT(u, queue);
+    while (RB_LEFT(next, queue))
+        next = RB_LEFT(next, queue);
+    return RB_PARENT(next, queue) == u ? next : RB_PARENT(next, queue);
+}
+
+void queue_remove(struct runq *rq, struct unit *u)
+{
+    struct unit *start = removal_start(u);
+
+    unit_queue_RB_REMOVE(&rq->queue, u);
+    queue_refresh(rq, start);
+    rq->nr_queued--;
+}
+
+/* The best queued unit with one of these local CPUs in its hard affinity, or NULL. */
+struct unit *queue_best_for(const struct runq *rq, uint64_t cpu_bit)
+{
+    struct unit *u = RB_ROOT(&rq->queue);
+
+    if (!u || !(u->below_cpus & cpu_bit))
+        return NULL;
+    for (;;) {
+        struct unit *left = RB_LEFT(u, queue);
+
+        if (left && (left->below_cpus & cpu_bit))
+            u = left;
+        else if (u->run_cpus & cpu_bit)
+            return u;
+        else
+            u = RB_RIGHT(u, queue);
+    }
+}
+
+/* The best queued unit that may go to a runqueue of this fold, or NULL. */
+struct unit *queue_best_reaching(const struct runq *rq, uint64_t fold)
+{
+    struct unit *u = RB_ROOT(&rq->queue);
+
+    if (!u || !(u->below_reach & fold))
+        return NULL;
+    for (;;) {
+        struct unit *left = RB_LEFT(u, queue);
+
+        if (left && (left->below_reach & fold))
+            u = left;
+        else if (u->reach & fold)
+            return u;
+        else
+            u = RB_RIGHT(u, queue);
+    }
+}
+
+/* The next one in order, or NULL. */
+struct unit *queue_next(struct unit *u)
+{
+    return unit_queue_RB_NEXT(u);
+}
+
+/* The order of a unit that goes behind all that wait now: its key, or just under the last one. */
+uint64_t queue_last_order(const struct runq *rq, uint64_t key)
+{
+    const struct unit *u = RB_ROOT(&rq->queue);
+
+    if (!u)
+        return key;
+    while (RB_RIGHT(u, queue))
+        u = RB_RIGHT(u, queue);
+    return (int64_t)(u->order - key) > 0 ? key : u->order - 1;
+}

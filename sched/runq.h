@@ -1,0 +1,209 @@
+/*
+ * Inside the scheduler: runqueues, CPUs, and what the files of sched/ offer one another.
+ *
+ * A runqueue's CPUs are numbered locally, 0..63, best asym_prio first and then by CPU number, so
+ * that every set of its CPUs is one word and "the preferred one of a set" is its lowest bit. Credit
+ * is kept as a virtual time: `given` grows by CREDIT_INIT at a reset and a unit's credit is key +
+ * given, so a reset touches no unit and the order in the tree never changes by itself.
+ *
+ * Locks: one per runqueue. A function that takes a struct runq expects its lock held unless its
+ * comment says otherwise; of two runqueues the second is taken by spin_trylock, or both by
+ * runq_lock_pair. Machine-wide hints (struct sched) are set under the lock of the runqueue they
+ * speak of and read without it: a hint only says where to look.
+ */
+#ifndef SCHED_RUNQ_H
+#define SCHED_RUNQ_H
+
+#include "hv/bits.h"
+#include "hv/lock.h"
+#include "sched/sched.h"
+#include "sched/sched_host.h"
+
+#define RUNQ_NONE UINT32_MAX
+
+RB_HEAD(unit_queue, unit);   /* by order, best first; equal orders first come first */
+RB_HEAD(unit_weights, unit); /* by weight, heaviest first */
+
+/* Tags: [R] lock, [a] also read without it, [i] set once. */
+struct runq {
+    struct spinlock lock;
+    uint32_t id;             /* [i] */
+    struct unit_queue queue; /* [R] */
+    uint64_t given;          /* [R] credit handed out by all resets so far, wrapping */
+    uint64_t idle;           /* [R, a] online CPUs that run nothing */
+    uint64_t tickled;        /* [R, a] CPUs asked to pick that have not come yet */
+    uint64_t smt_idle;   /* [R, a] CPUs of cores whose online siblings are all idle, untickled */
+    uint64_t packed;     /* [R, a] CPUs of cores with two or more busy siblings */
+    uint64_t online;     /* [R, a] */
+    uint64_t reach;      /* [R, a] below_reach of the tree's root; 0 when it is empty */
+    uint64_t max_recip;  /* [R] ceil(2^63 / max_weight) */
+    uint32_t max_weight; /* [R] heaviest member; 1 without members */
+    uint32_t cursor;     /* [R] where the next idle pick starts when asym is off */
+
+    uint32_t nr_queued;          /* [R] */
+    uint32_t nr_active;          /* [R, a] members that are active */
+    struct load load;            /* [R, a] of nr_active */
+    struct unit_weights members; /* [R] every unit whose rq this is */
+    uint32_t nr_members;         /* [R, a] */
+    ns_t next_balance;           /* [R] */
+
+    uint64_t cpus;                  /* [i] every CPU of the arrangement, online or not */
+    uint32_t ncpus;                 /* [i] */
+    uint32_t node;                  /* [i] of its first CPU */
+    uint16_t cpu_of[RUNQ_CPUS_MAX]; /* [i] CPU number by local bit */
+} __attribute__((aligned(64)));
+
+struct sched_cpu {
+    struct unit *cur;      /* [R] what the last pick returned */
+    struct unit *reserved; /* [R] waits for this CPU's next pick; the CPU is tickled */
+    struct runq *rq;       /* [i] */
+    uint64_t bit;          /* [i] its local bit */
+    uint64_t siblings;     /* [i] local bits of its core, itself included */
+    uint32_t cpu;          /* [i] */
+    int32_t asym_class;    /* [i] kind of core: decides over a warm cache, CPU numbers do not */
+    bool online;           /* [R] */
+    const struct cpu_place *place; /* [i] */
+} __attribute__((aligned(64)));
+
+/* Machine-wide sets of runqueue ids, a bit each. */
+enum runq_hint {
+    HINT_IDLE,    /* has an idle, untickled CPU: exact */
+    HINT_CORE,    /* has a fully idle core: exact */
+    HINT_PACKED,  /* has a core with two busy siblings: exact */
+    HINT_WAITING, /* had a queued unit: set when one queues, cleared by whoever looks in vain */
+    HINT_COUNT,
+};
+
+struct sched {
+    struct sched_params params;
+    struct spinlock lock; /* rank LOCK_SCHED: CPUs coming and going */
+    uint32_t ncpus, nrunqs, nnodes;
+    struct sched_cpu *cpus;      /* [i] by CPU number */
+    struct runq *runqs;          /* [i] by id; ids ascend by node, then by lowest CPU */
+    uint64_t *hints[HINT_COUNT]; /* [a] */
+    uint32_t hint_words;
+    uint32_t ncpus_online;                  /* [S] lock */
+    struct cpu_place *places;               /* [i] own copy */
+    uint32_t node_runqs[NODES_MAX + 1];     /* [i] first runqueue of each node */
+    uint8_t near[NODES_MAX][NODES_MAX];     /* [i] each node's nodes, nearest first */
+    uint8_t distance[NODES_MAX][NODES_MAX]; /* [i] SLIT */
+};
+
+/* arrange.c: the runqueue id of every CPU; returns how many. `scratch` holds 2 * ncpus words. */
+uint32_t arrange_cpus(const struct cpu_place *places, uint32_t ncpus,
+                      enum runq_arrangement arrangement, uint32_t max_cpus, uint32_t *runq_of,
+                      uint64_t *scratch);
+
+/* queue.c */
+void queue_insert(struct sched *s, struct runq *rq, struct unit *u);
+void queue_remove(struct runq *rq, struct unit *u);
+struct unit *queue_best_for(const struct runq *rq, uint64_t cpu_bit);
+struct unit *queue_best_reaching(const struct runq *rq, uint64_t fold);
+struct unit *queue_next(struct unit *u);
+void queue_refresh(struct runq *rq, struct unit *u);
+uint64_t queue_last_order(const struct runq *rq, uint64_t key);
+
+/* members.c: which units belong to a runqueue, and moving them */
+void members_join(struct runq *rq, struct unit *u);
+void members_leave(struct runq *rq, struct unit *u);
+void members_move(struct sched *s, struct unit *u, struct runq *to, ns_t now);
+void members_set_weight(struct runq *rq, struct unit *u, uint32_t weight);
+struct unit *members_next(struct unit *u);
+struct unit *members_first(const struct runq *rq);
+
+/* affinity.c */
+void affinity_local(const struct sched *s, const struct runq *rq, const struct unit *u,
+                    uint64_t *hard, uint64_t *soft);
+void affinity_refresh(const struct sched *s, struct unit *u);
+void affinity_enforce(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY;
+bool affinity_allows(const struct unit *u, uint32_t cpu);
+bool affinity_prefers(const struct unit *u, uint32_t cpu);
+
+/* credit.c */
+uint64_t weight_reciprocal(uint32_t weight);
+int64_t credit_of(const struct sched *s, const struct runq *rq, const struct unit *u);
+int64_t credit_now(const struct sched *s, const struct runq *rq, const struct unit *u, ns_t now);
+void credit_set(struct runq *rq, struct unit *u, int64_t credit_ns);
+void credit_charge(const struct sched *s, struct runq *rq, struct unit *u, ns_t now);
+void credit_reset(struct sched *s, struct runq *rq, struct unit *u);
+ns_t credit_time(const struct runq *rq, const struct unit *u, int64_t credit_ns);
+
+/* load.c */
+void load_update(struct load *l, uint32_t nr, ns_t now, uint32_t window_shift);
+uint64_t load_at(const struct load *l, uint32_t nr, ns_t now, uint32_t window_shift);
+uint64_t load_of_runq(const struct sched *s, const struct runq *rq, ns_t now);
+void load_set_active(const struct sched *s, struct unit *u, bool active, ns_t now);
+void load_account_wait(struct unit *u, ns_t now);
+
+/* idle.c */
+void idle_enter(struct sched *s, struct sched_cpu *c);
+void idle_leave(struct sched *s, struct sched_cpu *c);
+void idle_tickle(struct sched *s, struct sched_cpu *c);
+void idle_untickle(struct sched *s, struct sched_cpu *c);
+void idle_online(struct sched *s, struct sched_cpu *c, bool online);
+struct sched_cpu *idle_choose(const struct sched *s, struct runq *rq, uint64_t mask, uint32_t last);
+void idle_core_masks(const struct runq *rq, const struct sched_cpu *c, bool *idle, bool *packed);
+
+/* preempt.c */
+struct sched_cpu *preempt_choose(const struct sched *s, const struct runq *rq, const struct unit *u,
+                                 ns_t now, ns_t *when);
+
+/* place.c: where a unit that is runnable and nowhere goes */
+void place_kick(struct sched *s, struct sched_cpu *c);
+void place_reserve(struct sched *s, struct sched_cpu *c, struct unit *u);
+void place_withdraw(struct sched *s, struct unit *u);
+void place_beside(struct sched *s, struct unit *u);
+void place_unit(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY;
+void place_again(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY;
+
+/* evacuate.c: a unit whose runqueue has no CPU left for it */
+void evacuate_unit(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY;
+struct runq *evacuate_choose(const struct sched *s, struct unit *u, ns_t now);
+
+/* neighbour.c: other runqueues, nearest first */
+struct neighbours {
+    const struct sched *s;
+    const struct runq *home;
+    const uint64_t *hint; /* NULL: all of them */
+    uint32_t level, next, end;
+};
+struct neighbours neighbours_of(const struct sched *s, const struct runq *home,
+                                const uint64_t *hint);
+struct runq *neighbours_next(struct neighbours *n);
+uint64_t neighbour_fold(const struct sched *s, const struct runq *home, enum runq_hint hint);
+bool neighbour_take(struct sched *s, struct unit *u, enum runq_hint hint, uint64_t reach,
+                    ns_t now) NO_THREAD_SAFETY;
+
+/* steal.c */
+struct unit *steal_waiting(struct sched *s, struct sched_cpu *c, ns_t now) NO_THREAD_SAFETY;
+bool steal_is_near(const struct sched *s, const struct runq *home);
+void steal_push_overdue(struct sched *s, struct runq *rq, ns_t now) NO_THREAD_SAFETY;
+
+/* spread.c */
+ns_t spread_pull(struct sched *s, struct sched_cpu *c, ns_t now) NO_THREAD_SAFETY;
+bool spread_move(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY;
+
+/* balance.c */
+void balance_pass(struct sched *s, struct runq *rq, ns_t now) NO_THREAD_SAFETY;
+
+/* runq.c: locks, hints, folds */
+struct runq *runq_lock_unit(struct unit *u) NO_THREAD_SAFETY;
+void runq_unlock_unit(struct unit *u) NO_THREAD_SAFETY;
+void runq_lock_pair(struct runq *a, struct runq *b) NO_THREAD_SAFETY;
+void runq_hint_set(struct sched *s, const struct runq *rq, enum runq_hint hint, bool on);
+
+static inline uint64_t runq_fold(uint32_t id)
+{
+    return 1ull << (id % 64);
+}
+
+static inline struct sched_cpu *runq_cpu(const struct sched *s, const struct runq *rq, uint64_t bit)
+{
+    return &s->cpus[rq->cpu_of[__builtin_ctzll(bit)]];
+}
+
+#define runq_for_each_bit(bit, mask)                                               \
+    for (uint64_t bit##_left = (mask), bit = bit##_left & -bit##_left; bit##_left; \
+         bit##_left &= bit##_left - 1, bit = bit##_left & -bit##_left)
+
+#endif

@@ -1,0 +1,99 @@
+/*
+ * Two busy threads of one core, and another core with none: one of the two moves.
+ *
+ * Done by the CPU whose core becomes fully idle, from its own runqueue first, then from neighbours.
+ * It asks a running unit to leave for it (unit.target) and kicks its CPU; the unit is saved there
+ * and comes by sched_saved, so nothing that runs is ever moved under its CPU's feet. Of the
+ * candidates the one on the CPU of lowest priority goes (seed 4: an idle target pulls from the
+ * lowest-priority one). Only units that have run for the rate limit, and prefer the new CPU as much
+ * as the old.
+ */
+#include "sched/runq.h"
+
+/* NS_NEVER: not a candidate; else when it becomes one, in the past for one that is. */
+static ns_t ripe_at(const struct sched *s, const struct sched_cpu *from, const struct sched_cpu *to)
+{
+    const struct unit *u = from->cur;
+
+    if (!u || u->target != CPUMASK_NONE || !u->wants || u->paused)
+        return NS_NEVER;
+    if (!affinity_allows(u, to->cpu) || !affinity_prefers(u, to->cpu))
+        return NS_NEVER;
+    return u->picked_at + MAX(s->params.ratelimit_ns, s->params.slice_min_ns);
+}
+
+/* Asks one unit of the locked `rq` to move to `c`. Returns when to look again: 0 if one was asked.
+ */
+static ns_t ask_one(struct sched *s, struct runq *rq, const struct sched_cpu *c, ns_t now)
+{
+    uint64_t left = rq->packed & ~rq->idle & ~rq->tickled;
+    ns_t soonest = NS_NEVER;
+
+    while (left) {
+        uint64_t bit = BIT(63 - __builtin_clzll(left));
+        struct sched_cpu *from = runq_cpu(s, rq, bit);
+        ns_t ripe = ripe_at(s, from, c);
+
+        if (ripe <= now) {
+            from->cur->target = c->cpu;
+            place_kick(s, from);
+            return 0;
+        }
+        soonest = MIN(soonest, ripe);
+        left &= ~bit;
+    }
+    return soonest;
+}
+
+/* `c` has just gone idle. Returns when to look again, NS_NEVER when there is no need to. */
+ns_t spread_pull(struct sched *s, struct sched_cpu *c, ns_t now)
+{
+    struct neighbours n = neighbours_of(s, c->rq, s->hints[HINT_PACKED]);
+    ns_t soonest;
+
+    if (!s->params.smt_spread || !(c->rq->smt_idle & c->bit))
+        return NS_NEVER;
+    soonest = ask_one(s, c->rq, c, now);
+    if (!soonest)
+        return NS_NEVER;
+    if (!neighbour_fold(s, c->rq, HINT_PACKED))
+        return soonest;
+    for (struct runq *rq; (rq = neighbours_next(&n));) {
+        ns_t its;
+
+        if (s->places[rq->cpu_of[0]].node != c->place->node || !spin_trylock(&rq->lock))
+            continue;
+        its = ask_one(s, rq, c, now);
+        spin_unlock(&rq->lock);
+        if (!its)
+            return NS_NEVER;
+        soonest = MIN(soonest, its);
+    }
+    return soonest;
+}
+
+/* `u`, in the caller's hands, goes where it was asked to if that is still idle. As neighbour_take.
+ */
+bool spread_move(struct sched *s, struct unit *u, ns_t now)
+{
+    struct sched_cpu *c;
+    struct runq *from = u->rq;
+
+    if (u->target == CPUMASK_NONE)
+        return false;
+    c = &s->cpus[u->target];
+    u->target = CPUMASK_NONE;
+    if (c->rq != from && !spin_trylock(&c->rq->lock))
+        return false;
+    if (!(c->rq->idle & ~c->rq->tickled & c->bit) || !affinity_allows(u, c->cpu)) {
+        if (c->rq != from)
+            spin_unlock(&c->rq->lock);
+        return false;
+    }
+    if (c->rq != from) {
+        members_move(s, u, c->rq, now);
+        spin_unlock(&from->lock);
+    }
+    place_reserve(s, c, u);
+    return true;
+}

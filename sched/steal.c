@@ -1,0 +1,116 @@
+/*
+ * Waiting units and idle CPUs of different runqueues: pulling by a CPU that goes idle, and pushing
+ * what has waited for the rate limit.
+ *
+ * Off its preferred CPUs a unit is taken only after it has waited for the rate limit: remote memory
+ * costs more than a short wait. Every try that fails, for that reason or because of a lock, is made
+ * again by the deadline that pick.c sets while the hints say that there is something to try.
+ */
+#include "sched/runq.h"
+
+#define SCAN_MAX \
+    16 /* units looked at past the best: more than one turn only if reach was too coarse */
+
+static bool has_waited(const struct sched *s, const struct unit *u, ns_t now)
+{
+    return now >= u->since + s->params.ratelimit_ns;
+}
+
+static bool may_pull(const struct sched *s, const struct unit *u, uint32_t cpu, ns_t now)
+{
+    if (!affinity_allows(u, cpu))
+        return false;
+    return !s->params.numa_cost || affinity_prefers(u, cpu) || has_waited(s, u, now);
+}
+
+/* The best queued unit of the locked `from` that this CPU may take. */
+static struct unit *find_pull(const struct sched *s, const struct runq *from,
+                              const struct sched_cpu *c, ns_t now)
+{
+    struct unit *u = queue_best_reaching(from, runq_fold(c->rq->id));
+
+    for (uint32_t i = 0; u && i < SCAN_MAX; i++, u = queue_next(u))
+        if (may_pull(s, u, c->cpu, now))
+            return u;
+    return NULL;
+}
+
+/* Moves a waiting unit of the nearest runqueue here; it is in the caller's hands. NULL: none. */
+struct unit *steal_waiting(struct sched *s, struct sched_cpu *c, ns_t now)
+{
+    struct neighbours n = neighbours_of(s, c->rq, s->hints[HINT_WAITING]);
+    struct unit *u = NULL;
+
+    if (!neighbour_fold(s, c->rq, HINT_WAITING))
+        return NULL;
+    for (struct runq *from; !u && (from = neighbours_next(&n));) {
+        if (!(atomic_get(&from->reach) & runq_fold(c->rq->id)) || !spin_trylock(&from->lock))
+            continue;
+        u = find_pull(s, from, c, now);
+        if (u) {
+            place_withdraw(s, u);
+            members_move(s, u, c->rq, now);
+            sched_host_trace(c->cpu, TRACE_SCHED_STEAL, unit_trace_id(u), from->id);
+        }
+        if (!from->nr_queued)
+            runq_hint_set(s, from, HINT_WAITING, false);
+        spin_unlock(&from->lock);
+    }
+    return u;
+}
+
+/* Does a unit that might come here wait elsewhere? A glance. */
+bool steal_is_near(const struct sched *s, const struct runq *home)
+{
+    struct neighbours n = neighbours_of(s, home, s->hints[HINT_WAITING]);
+
+    if (!neighbour_fold(s, home, HINT_WAITING))
+        return false;
+    for (const struct runq *rq; (rq = neighbours_next(&n));)
+        if (atomic_get(&rq->reach) & runq_fold(home->id))
+            return true;
+    return false;
+}
+
+/* An idle CPU in the locked `to` for `u`, which queues elsewhere. */
+static struct sched_cpu *find_room(const struct sched *s, struct runq *to, const struct unit *u)
+{
+    uint64_t hard, soft;
+    struct sched_cpu *c;
+
+    affinity_local(s, to, u, &hard, &soft);
+    c = idle_choose(s, to, soft, u->cpu);
+    return c ? c : idle_choose(s, to, hard, u->cpu);
+}
+
+/* One overdue unit from `rq` to an idle CPU of `to`, both locked. */
+static bool push_one(struct sched *s, struct runq *rq, struct runq *to, ns_t now)
+{
+    struct unit *u = queue_best_reaching(rq, runq_fold(to->id));
+
+    for (uint32_t i = 0; u && i < SCAN_MAX; i++, u = queue_next(u)) {
+        struct sched_cpu *c = has_waited(s, u, now) ? find_room(s, to, u) : NULL;
+
+        if (!c)
+            continue;
+        place_withdraw(s, u);
+        members_move(s, u, to, now);
+        place_reserve(s, c, u);
+        return true;
+    }
+    return false;
+}
+
+/* Sends what has waited for the rate limit to idle CPUs of other runqueues. */
+void steal_push_overdue(struct sched *s, struct runq *rq, ns_t now)
+{
+    struct neighbours n = neighbours_of(s, rq, s->hints[HINT_IDLE]);
+
+    for (struct runq *to; rq->nr_queued && (to = neighbours_next(&n));) {
+        if (!(rq->reach & runq_fold(to->id)) || !spin_trylock(&to->lock))
+            continue;
+        while (push_one(s, rq, to, now))
+            continue;
+        spin_unlock(&to->lock);
+    }
+}

@@ -1,0 +1,50 @@
+/*
+ * Waking, falling asleep, and the end of a hand-over.
+ *
+ * A wake of a unit that runs, or whose registers are still being saved, only sets `wants`: the next
+ * pick keeps it, or sched_saved places it. So no CPU runs a unit before the one that ran it has
+ * saved it, and no wake is lost.
+ */
+#include "sched/runq.h"
+
+void sched_wake(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY
+{
+    runq_lock_unit(u);
+    if (!u->wants) {
+        u->wants = true;
+        u->wakes++;
+        sched_host_trace(u->cpu, TRACE_SCHED_WAKE, unit_trace_id(u), u->cpu);
+        if (!u->paused && u->state == UNIT_OFF)
+            place_unit(s, u, now);
+        else if (!u->paused)
+            load_set_active(s, u, true, now);
+    }
+    runq_unlock_unit(u);
+}
+
+void sched_sleep(struct sched *s, uint32_t cpu, ns_t now)
+{
+    struct sched_cpu *c = &s->cpus[cpu];
+
+    (void)now; /* the pick that follows charges up to its own now */
+    spin_lock(&c->rq->lock);
+    if (c->cur)
+        c->cur->wants = false;
+    spin_unlock(&c->rq->lock);
+}
+
+void sched_saved(struct sched *s, struct unit *prev, ns_t now) NO_THREAD_SAFETY
+{
+    runq_lock_unit(prev);
+    ASSERT(prev->state == UNIT_LEAVING && prev->on_cpu);
+    /* Release: whoever sees it clear without the lock also sees the saved registers. */
+    atomic_set_release(&prev->on_cpu, false);
+    if (!prev->wants || prev->paused) {
+        prev->target = CPUMASK_NONE;
+        prev->yielding = false;
+        atomic_set(&prev->state, UNIT_OFF);
+    } else if (!spread_move(s, prev, now)) {
+        place_again(s, prev, now);
+    }
+    runq_unlock_unit(prev);
+}

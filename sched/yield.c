@@ -1,0 +1,73 @@
+/*
+ * Giving up the CPU: to the others, or to one unit by name.
+ *
+ * A yield costs no credit. The yielding unit is queued behind all that wait then and keeps its
+ * credit for when it runs again. Directed yield reserves the target for this CPU if it waits in
+ * this CPU's runqueue and may run here; else for the CPU of its own runqueue whose unit has the
+ * least credit, the rate limit notwithstanding: the target holds what others spin for.
+ */
+#include "sched/runq.h"
+
+void sched_yield(struct sched *s, uint32_t cpu, ns_t now)
+{
+    struct sched_cpu *c = &s->cpus[cpu];
+
+    (void)now;
+    /* No lock: only this CPU changes cur, and only a CPU's own pick reads yielding of what it runs.
+     */
+    if (c->cur)
+        c->cur->yielding = true;
+}
+
+/* The CPU that is to run `target`, whose lock is held; NULL: it must wait for its turn. */
+static struct sched_cpu *choose_cpu(struct sched *s, struct sched_cpu *c, struct unit *target,
+                                    ns_t now)
+{
+    struct runq *rq = target->rq;
+    ns_t when;
+
+    if (c->rq == rq && (target->run_cpus & c->bit))
+        return c;
+    return preempt_choose(s, rq, target, now, &when);
+}
+
+/* `c` is the yielding CPU itself (picks at once, so it needs no kick) or one that is not tickled.
+ */
+static void hand_over(struct sched *s, struct sched_cpu *c, struct unit *target, bool kick)
+{
+    struct unit *displaced = c->reserved;
+
+    place_withdraw(s, target);
+    if (displaced) {
+        place_withdraw(s, displaced);
+        place_beside(s, displaced);
+    }
+    if (!kick)
+        idle_tickle(s, c);
+    place_reserve(s, c, target);
+    target->preferred = true;
+}
+
+bool sched_yield_to(struct sched *s, uint32_t cpu, struct unit *target, ns_t now) NO_THREAD_SAFETY
+{
+    struct sched_cpu *c = &s->cpus[cpu];
+    struct sched_cpu *to;
+    bool ready;
+
+    if (!c->cur || target == c->cur || !unit_is_ready(target))
+        return false;
+    runq_lock_unit(target);
+    ready = unit_is_ready(target);
+    if (target->state == UNIT_QUEUED) {
+        to = choose_cpu(s, c, target, now);
+        ready = to != NULL;
+        if (to)
+            hand_over(s, to, target, to != c);
+    }
+    if (ready)
+        sched_host_trace(cpu, TRACE_SCHED_YIELD_TO, unit_trace_id(target), cpu);
+    runq_unlock_unit(target);
+    if (ready)
+        c->cur->yielding = true;
+    return ready;
+}
