@@ -1,12 +1,12 @@
 /*
  * One physical CPU as the kernel sees it, and its hazard word.
  *
- * Every CPU has one struct cpu, on its own node, found through GS (gs:0 holds its own address). There is
- * one kernel stack per CPU and interrupts are off in the kernel, so fields tagged [c] need no lock: only
- * the CPU itself touches them.
+ * Every CPU has one struct cpu, on its own node, found through GS (gs:0 holds its own address).
+ * There is one kernel stack per CPU and interrupts are off in the kernel, so fields tagged [c] need
+ * no lock: only the CPU itself touches them.
  *
- * The hazard word is the one thing looked at between an exit and the next entry. Any CPU, or an interrupt
- * handler, may set bits with cpu_hazard; only its owner clears them (kernel/loop.c).
+ * The hazard word is the one thing looked at between an exit and the next entry. Any CPU, or an
+ * interrupt handler, may set bits with cpu_hazard; only its owner clears them (kernel/loop.c).
  *
  * Tags: [i] set once at bring-up, [c] own CPU only, [a] atomic.
  */
@@ -31,20 +31,20 @@ enum cpu_hazard_bit {
 };
 
 struct cpu {
-    struct cpu *self;        /* [i] gs:0 */
-    uint32_t id;             /* [i] Numen's CPU number */
-    uint32_t hazard;         /* [a] enum cpu_hazard_bit */
-    struct vcpu *current;    /* [c] the vCPU whose state is loaded here; NULL when idle */
-    bool in_guest;           /* [a] from just before VM entry to just after VM exit */
-    bool online;             /* [a] up and in its loop */
-    struct cpu_place place;  /* [i] */
-    struct arch_cpu *arch;   /* [i] APIC, descriptor tables, virtualization areas */
+    struct cpu *self;          /* [i] gs:0 */
+    uint32_t id;               /* [i] Numen's CPU number */
+    uint32_t hazard;           /* [a] enum cpu_hazard_bit */
+    struct vcpu *current;      /* [c] the vCPU whose state is loaded here; NULL when idle */
+    bool online;               /* [a] up and in its loop */
+    struct cpu_place place;    /* [i] */
+    struct arch_cpu *arch;     /* [i] APIC, descriptor tables, virtualization areas */
     struct timer_heap *timers; /* [i] has its own lock */
     struct work_list work;     /* see kernel/work.h */
-    uint64_t kicks_sent;     /* [c] IPIs this CPU sent to make another reschedule or look */
-    uint64_t switches;       /* [c] vCPU switches */
-    ns_t idle_since;         /* [c] when it went idle; NS_NEVER while it runs a vCPU */
-    ns_t idle_ns;            /* [c] time spent idle before idle_since */
+    uint64_t kicks_sent;       /* [c] IPIs this CPU sent to make another reschedule or look */
+    uint64_t switches;         /* [c] vCPU switches */
+    struct timer slice;        /* when the scheduler wants to be asked again */
+    ns_t idle_since;           /* [c] when it went idle; NS_NEVER while it runs a vCPU */
+    ns_t idle_ns;              /* [c] time spent idle before idle_since */
 };
 
 static inline struct cpu *cpu_this(void)
@@ -54,6 +54,12 @@ static inline struct cpu *cpu_this(void)
 
 extern struct cpu *cpus[CPUS_MAX]; /* [i] by CPU number; NULL beyond cpu_count or not brought up */
 extern uint32_t cpu_count;         /* [i] CPUs in the numbering, online or not */
+
+/* Set hazard bits of this CPU: its loop finds them before the next entry. */
+static inline void cpu_hazard_self(uint32_t bits)
+{
+    atomic_fetch_or(&cpu_this()->hazard, bits);
+}
 
 /* Set hazard bits of any CPU and, if it is another one, interrupt it so that it looks. */
 void cpu_hazard(struct cpu *cpu, uint32_t bits);

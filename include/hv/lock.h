@@ -35,7 +35,7 @@
 #endif
 
 enum lock_rank {
-    LOCK_VM_LIST = 10,
+    LOCK_DEVICE = 10,
     LOCK_VM = 20,
     LOCK_VCPU = 30,
     LOCK_SCHED = 40,

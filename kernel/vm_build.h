@@ -1,0 +1,33 @@
+/* Work items that make a VM and take it down. See vm_build.c, vm_vcpus.c, vm_image.c,
+ * vm_teardown.c. */
+#ifndef KERNEL_VM_BUILD_H
+#define KERNEL_VM_BUILD_H
+
+#include "kernel/vm.h"
+
+void vm_build_begin(struct vm *vm);    /* phase BUILDING; ends in vm_run, or in the taking-down */
+void vm_teardown_begin(struct vm *vm); /* nothing of the VM is loaded; ends in phase EMPTY */
+
+/* vm_build.c: guest memory counted without the hole, where the cursor moves. */
+gpa_t vm_gpa_at(const struct vm *vm, uint64_t offset);
+uint32_t vm_page_order_at(const struct vm *vm, uint64_t offset); /* of the host page there */
+
+void vm_large_pages_free(struct vm *vm);
+
+/* vm_vcpus.c: 0 done, 1 call again, -errno with a line printed. */
+int vm_vcpus_begin(struct vm *vm);
+int vm_vcpus_next(struct vm *vm);
+void vcpu_free(struct vcpu *v);
+void vm_vcpus_free_arrays(struct vm *vm);
+
+/*
+ * vm_image.c: the guest's program, its module and its multiboot information into guest memory;
+ * registers of the first vCPU set to start it. 0, or -errno with a line printed.
+ */
+int vm_image_load(struct vm *vm);
+
+/* vm_place.c: home nodes into vm->placement, and each vCPU's affinity from them. */
+int vm_place(struct vm *vm);
+void vm_place_vcpu(const struct vm *vm, struct cpumask hard, struct cpumask soft);
+
+#endif

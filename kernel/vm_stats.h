@@ -1,0 +1,14 @@
+/* What VMs and vCPUs did, added up for listings. See vm_stats.c. */
+#ifndef KERNEL_VM_STATS_H
+#define KERNEL_VM_STATS_H
+
+#include "kernel/vm.h"
+
+/* Add what the vCPUs that exist did up to now, and what those did that are gone
+ * since the last start. */
+void vm_stats_add(struct vm *vm, struct vm_stats *sum);
+
+/* A vCPU is about to go: keep its numbers in the VM. CPU 0. */
+void vm_stats_keep(struct vcpu *v);
+
+#endif
