@@ -1,0 +1,116 @@
+/*
+ * CPU features and control registers.
+ *
+ * Decides: which protections are on (WP, NX, SMEP, SMAP, UMIP where present) and that all CPUs have
+ * the same ones, those of the boot CPU. Does not decide what guests see, nor VMXE and SVME, which
+ * virtualization adds.
+ * Source: SDM 3A 2.5, 15.3 and 15.8 (machine checks); HARDWARE "CPU state".
+ */
+#include "arch/x86/features.h"
+
+#include "arch/x86/asm.h"
+#include "arch/x86/regs/cpuid.h"
+#include "arch/x86/regs/cr.h"
+#include "arch/x86/regs/msr.h"
+#include "boot/entry.h"
+
+_Static_assert(ENTRY_CR0 == (CR0_PG | CR0_WP | CR0_NE | CR0_ET | CR0_MP | CR0_PE), "boot/entry.h");
+_Static_assert(ENTRY_CR4 == CR4_PAE, "boot/entry.h");
+_Static_assert(ENTRY_MSR_EFER == MSR_EFER, "boot/entry.h");
+_Static_assert(ENTRY_EFER_LME == EFER_LME && ENTRY_EFER_NXE == EFER_NXE, "boot/entry.h");
+_Static_assert(BIT(ENTRY_CPUID_NX) == CPUID_EXT_EDX_NX, "boot/entry.h");
+_Static_assert(BIT(ENTRY_CPUID_LM) == CPUID_EXT_EDX_LM, "boot/entry.h");
+
+struct cpu_features cpu_features;
+
+void features_signature(uint32_t eax, uint32_t *family, uint32_t *model, uint32_t *stepping)
+{
+    *family = (uint32_t)FIELD_GET(CPUID_1_EAX_FAMILY, eax);
+    *model = (uint32_t)FIELD_GET(CPUID_1_EAX_MODEL, eax);
+    *stepping = (uint32_t)FIELD_GET(CPUID_1_EAX_STEPPING, eax);
+    if (*family == 6 || *family == 15)
+        *model |= (uint32_t)FIELD_GET(CPUID_1_EAX_EXT_MODEL, eax) << 4;
+    if (*family == 15)
+        *family += (uint32_t)FIELD_GET(CPUID_1_EAX_EXT_FAMILY, eax);
+}
+
+static void read_basic(struct cpu_features *f)
+{
+    struct cpuid_regs leaf0 = asm_cpuid(CPUID_MAX_BASIC, 0);
+    struct cpuid_regs leaf1 = asm_cpuid(CPUID_VERSION, 0);
+
+    f->intel = leaf0.ebx == 0x756e6547;                          /* Genu */
+    f->amd = leaf0.ebx == 0x68747541 || leaf0.ebx == 0x6f677948; /* Auth, Hygo */
+    features_signature(leaf1.eax, &f->family, &f->model, &f->stepping);
+    f->x2apic = leaf1.ecx & CPUID_1_ECX_X2APIC;
+    f->tsc_deadline = leaf1.ecx & CPUID_1_ECX_DEADLINE;
+    f->xsave = leaf1.ecx & CPUID_1_ECX_XSAVE;
+    f->hypervisor = leaf1.ecx & CPUID_1_ECX_HYPERVISOR;
+    f->pge = leaf1.edx & CPUID_1_EDX_PGE;
+    f->mce = leaf1.edx & CPUID_1_EDX_MCE;
+    f->mca = leaf1.edx & CPUID_1_EDX_MCA;
+    if (leaf0.eax >= CPUID_FEATURES_7) {
+        struct cpuid_regs leaf7 = asm_cpuid(CPUID_FEATURES_7, 0);
+
+        f->smep = leaf7.ebx & CPUID_7_EBX_SMEP;
+        f->smap = leaf7.ebx & CPUID_7_EBX_SMAP;
+        f->tsc_adjust = leaf7.ebx & CPUID_7_EBX_TSC_ADJUST;
+        f->umip = leaf7.ecx & CPUID_7_ECX_UMIP;
+    }
+}
+
+void features_init(void)
+{
+    struct cpu_features *f = &cpu_features;
+    uint32_t max = asm_cpuid(CPUID_MAX_EXTENDED, 0).eax;
+    uint32_t edx = asm_cpuid(CPUID_EXTENDED, 0).edx; /* there: head.S has looked */
+
+    read_basic(f);
+    f->nx = edx & CPUID_EXT_EDX_NX;
+    f->page_1gib = edx & CPUID_EXT_EDX_PAGE1GB;
+    if (max >= CPUID_POWER)
+        f->invariant_tsc = asm_cpuid(CPUID_POWER, 0).edx & CPUID_POWER_EDX_INVARIANT_TSC;
+}
+
+static void machine_check_enable(void)
+{
+    uint64_t capabilities, banks;
+
+    if (!cpu_features.mca)
+        return;
+    capabilities = asm_rdmsr(MSR_MCG_CAP);
+    banks = FIELD_GET(MCG_CAP_COUNT, capabilities);
+    if (capabilities & MCG_CAP_CTL)
+        asm_wrmsr(MSR_MCG_CTL, UINT64_MAX);
+    for (uint32_t bank = 0; bank < banks; bank++) {
+        /* Safe forms: emulators count banks that they do not have. */
+        if (!asm_wrmsr_safe(MSR_MC_CTL(bank), UINT64_MAX))
+            (void)asm_wrmsr_safe(MSR_MC_STATUS(bank), 0);
+    }
+}
+
+void features_setup_cpu(void)
+{
+    const struct cpu_features *f = &cpu_features;
+
+    asm_write_cr0(CR0_PG | CR0_WP | CR0_NE | CR0_ET | CR0_MP | CR0_PE);
+    asm_write_cr4(CR4_PAE | CR4_OSFXSR | CR4_OSXMMEXCPT | (f->pge ? CR4_PGE : 0) |
+                  (f->mce ? CR4_MCE : 0) | (f->xsave ? CR4_OSXSAVE : 0) | (f->smep ? CR4_SMEP : 0) |
+                  (f->smap ? CR4_SMAP : 0) | (f->umip ? CR4_UMIP : 0));
+    asm_wrmsr(MSR_EFER, EFER_LME | EFER_LMA | (f->nx ? EFER_NXE : 0));
+    asm_wrmsr(MSR_PAT, PAT_DEFAULT);
+    machine_check_enable();
+}
+
+uint32_t features_microcode(void)
+{
+    uint64_t revision;
+
+    if (cpu_features.intel) {
+        (void)asm_wrmsr_safe(MSR_UCODE_REV, 0);
+        (void)asm_cpuid(CPUID_VERSION, 0); /* loads the register: SDM 3A 9.11.7.1 */
+    }
+    if (asm_rdmsr_safe(MSR_UCODE_REV, &revision))
+        return 0;
+    return (uint32_t)(cpu_features.intel ? revision >> 32 : revision);
+}

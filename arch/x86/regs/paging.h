@@ -1,0 +1,29 @@
+/* Entries of the CPU's own page tables, and page-fault error codes. SDM 3A 4.5, 4.7. */
+#ifndef REGS_PAGING_H
+#define REGS_PAGING_H
+
+#include "hv/bits.h"
+
+#define PTE_PRESENT    BIT(0)
+#define PTE_WRITE      BIT(1)
+#define PTE_USER       BIT(2)
+#define PTE_PWT        BIT(3)
+#define PTE_PCD        BIT(4)
+#define PTE_ACCESSED   BIT(5)
+#define PTE_DIRTY      BIT(6)
+#define PTE_LARGE      BIT(7) /* a 2 MiB or 1 GiB page */
+#define PTE_GLOBAL     BIT(8)
+#define PTE_ADDR       BITS(51, 12)
+#define PTE_NO_EXECUTE BIT(63)
+
+#define PTE_UNCACHED   (PTE_PCD | PTE_PWT) /* PAT index 3 */
+
+#define PT_ENTRIES     512u
+
+#define PF_PRESENT     BIT(0)
+#define PF_WRITE       BIT(1)
+#define PF_USER        BIT(2)
+#define PF_RESERVED    BIT(3)
+#define PF_FETCH       BIT(4)
+
+#endif

@@ -1,0 +1,114 @@
+/*
+ * The boot order, on one screen.
+ *
+ * The boot CPU does everything up to cpu_loop; the other CPUs are started half-way, describe
+ * themselves, wait in cpu_main until the machine is complete, and then enter the same loop. Each
+ * step is explained where it is defined.
+ */
+#include "kernel/arch.h"
+#include "kernel/bringup.h"
+#include "kernel/console.h"
+#include "kernel/cpu.h"
+#include "kernel/machine.h"
+#include "kernel/mem_init.h"
+#include "kernel/printk.h"
+#include "kernel/timer.h"
+#include "kernel/virt.h"
+
+enum release { RELEASE_WAIT, RELEASE_GO };
+
+static uint32_t release; /* [a] enum release */
+
+_Noreturn void kernel_main(uint32_t magic, paddr_t info);
+
+/* Gives every CPU that will be started an area on its own node; the boot CPU must have one. */
+static void make_cpus(void)
+{
+    uint32_t n = (uint32_t)MIN(cpu_count, machine.options.maxcpus);
+
+    for (uint32_t i = 0; i < n; i++) {
+        const struct cpu_place *place = &machine.places[i];
+
+        if (!arch_cpu_make(i, place->apic_id, place->node))
+            continue;
+        if (!i)
+            panic("no memory for the boot CPU's stacks");
+        pr_warn("warning: no memory for CPU %u; left out\n", i);
+    }
+}
+
+/* smt=off: one thread of each core stays. Before anything is scheduled on them. */
+static bool is_left_out(const struct cpu *cpu)
+{
+    return machine.options.smt.word == SMT_OFF && cpu->place.thread;
+}
+
+static void cpu_join(struct cpu *cpu)
+{
+    const char *why;
+
+    if (timer_cpu_init(cpu))
+        panic("no memory for the timers of CPU %u", cpu->id);
+    if (virt && virt->cpu_enable(cpu, &why))
+        panic("CPU %u: %s", cpu->id, why);
+    atomic_set_release(&cpu->online, true);
+}
+
+void cpu_main(struct cpu *cpu)
+{
+    /* Acquire pairs with release_cpus: the machine's data is complete. */
+    while (atomic_get_acquire(&release) == RELEASE_WAIT)
+        arch_idle();
+    if (is_left_out(cpu))
+        arch_halt();
+    cpu_join(cpu);
+    cpu_loop();
+}
+
+static void release_cpus(void)
+{
+    atomic_set_release(&release, RELEASE_GO);
+    for (uint32_t i = 1; i < cpu_count; i++) {
+        if (!cpus[i])
+            continue;
+        arch_send_kick(cpus[i]);
+        while (!is_left_out(cpus[i]) && !atomic_get_acquire(&cpus[i]->online))
+            __builtin_ia32_pause();
+        if (is_left_out(cpus[i]))
+            cpus[i] = NULL;
+    }
+}
+
+static _Noreturn void main_on_own_stack(void)
+{
+    uint32_t up = arch_start_cpus();
+
+    machine_place_cpus();
+    machine_print_warnings();
+    machine_print_topology();
+    pr_info("%u of %u CPUs up\n", up, cpu_count);
+    virt_select();
+    cpu_join(cpu_this());
+    release_cpus();
+    console_start();
+    cpu_loop();
+}
+
+void kernel_main(uint32_t magic, paddr_t info)
+{
+    arch_early_init();
+    machine_read_loader(magic, info);
+    console_init(&machine.options);
+    pr_info("Numen\n");
+    if (arch_memory_init(&machine.map))
+        panic("no memory for page tables");
+    machine_read_firmware();
+    machine_number_cpus();
+    machine_place_cpus();
+    machine_build_nodes();
+    mem_init();
+    arch_platform_init(machine.has_madt ? &machine.madt : NULL,
+                       machine.has_fadt ? &machine.fadt : NULL, machine.hpet);
+    make_cpus();
+    arch_boot_cpu_enter(main_on_own_stack);
+}
