@@ -27,13 +27,12 @@ void (*console_guest_input)(uint32_t vm_id, const char *bytes, size_t n);
 
 void console_receive(void)
 {
-    char bytes[16];
-    size_t n;
+    char key;
 
-    while ((n = uart_read(bytes, sizeof(bytes))) != 0) {
-        if (console.mixer.replying && memchr(bytes, KEY_BREAK, n))
+    while (uart_read(&key, 1)) {
+        if (console.mixer.replying && key == KEY_BREAK)
             console.cancel = true;
-        byte_ring_put(&console.input, bytes, (uint32_t)n);
+        byte_ring_put_char(&console.input, key);
     }
 }
 

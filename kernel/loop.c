@@ -4,6 +4,7 @@
 #include "kernel/console.h"
 #include "kernel/cpu.h"
 #include "kernel/timer.h"
+#include "kernel/work.h"
 
 void cpu_loop(void)
 {
@@ -18,6 +19,8 @@ void cpu_loop(void)
             timer_run_due(arch_now());
         if (hazard & HAZARD_INPUT)
             console_service();
-        arch_idle();
+        /* A step of work, then the hazards again; sleep when there is no work. */
+        if (!work_step())
+            arch_idle();
     }
 }
