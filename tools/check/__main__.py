@@ -6,7 +6,9 @@ read); the Makefile sees to that.
 
     python3 tools/check [NAME...]     all checks, or those named
 """
+import hashlib
 import os
+import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +19,7 @@ import sizes
 import tree
 
 C_FILES = (".c", ".h")
+TIDY_CLEAN = "build/tidy"
 FAULT_LINES = 40  # shown of one fault: the first message of a compiler says most
 
 
@@ -33,8 +36,20 @@ def format_kept(path):
 
 
 def tidy(path):
+    """One line a finding. A file whose preprocessed text was found clean is not looked at again."""
     flags = tree.image_flags("clang")
-    return [tree.run(["clang-tidy", "--quiet", "--warnings-as-errors=*", path, "--", *flags])]
+    source = subprocess.run(["clang", *flags, "-E", path], stdout=subprocess.PIPE, check=False).stdout
+    seen = hashlib.sha256(source + tree.read(".clang-tidy").encode()).hexdigest()
+    stamp = os.path.join(TIDY_CLEAN, seen)
+    if os.path.exists(stamp):
+        return []
+    said = tree.run(["clang-tidy", "--quiet", "--warnings-as-errors=*", path, "--", *flags])
+    if not said:
+        os.makedirs(TIDY_CLEAN, exist_ok=True)
+        open(stamp, "w", encoding="ascii").close()
+    return list(dict.fromkeys(
+        line.replace(os.getcwd() + "/", "").replace(",-warnings-as-errors", "")
+        for line in said.splitlines() if ": error: " in line))
 
 
 def build(arguments):
@@ -85,6 +100,7 @@ def main(wanted):
         print(f"{'FAIL' if found else 'ok  '} check {name} ({seconds[name]:.1f} s of CPU)")
         for fault in found:
             print("\n".join("    " + line for line in fault.splitlines()[:FAULT_LINES]))
+    print(sizes.totals())
     failed = sum(1 for found in faults.values() if found)
     print(f"{len(faults) - failed} passed, {failed} failed")
     return 1 if failed or not faults else 0
