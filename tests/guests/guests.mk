@@ -42,7 +42,7 @@ endef
 $(foreach name,$(GUEST_NAMES),$(eval $(call GUEST_RULE,$(name))))
 
 $(GUEST_OUT)/%.elf: $(GUEST_OBJ)/%.elf64
-	$(OBJCOPY) -O elf32-i386 $< $@
+	$(OBJCOPY) -O elf32-i386 --strip-debug $< $@
 
 $(GUEST_OUT)/topo64.elf: $(GUEST_OBJ)/topo.elf64
 	cp $< $@

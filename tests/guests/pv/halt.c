@@ -84,7 +84,7 @@ static void kick_tests(void)
     time_delay_us(SETTLE_US);
     check(other_stage_now() == 1, "kick.mark_is_one_bit", "two kicks ended two HLTs");
     kick_other();
-    other_end();
+    check(other_end(), "kick.again", "it still sleeps");
 
     other_start(kick_irq_count, &taken);
     other_wait_stage(1);

@@ -8,6 +8,7 @@ enum {
     CALL_UNKNOWN = 9999,
     BAD_APIC_ID = 0xfffe,
     USER_STACK_BYTES = 256,
+    USER_FLAGS = 0x202, /* interrupts on */
 };
 
 static void cpuid_tests(void)
@@ -69,17 +70,25 @@ static void registers_tests(void)
 USER_CALL(user_vmcall, "vmcall");
 USER_CALL(user_vmmcall, "vmmcall");
 
+void user_increment(void);
+asm(".text\n.globl user_increment\nuser_increment:\n lea 1(%rdi), %rax\n int $0x80\n");
+
+static int64_t user_call(void (*code)(void), uint64_t arg)
+{
+    static uint8_t stack[USER_STACK_BYTES] __attribute__((aligned(16)));
+    uint64_t *rsp0 = (uint64_t *)((uint8_t *)&cpu_this()->tss + offsetof(struct tss, rsp));
+
+    return (int64_t)user_run(code, (uint64_t)stack + sizeof(stack), rsp0, USER_FLAGS, arg);
+}
+
 static void user_tests(void)
 {
     static const uint64_t numbers[] = {CALL_KICK_CPU, CALL_YIELD, CALL_UNKNOWN};
-    static uint8_t stack[USER_STACK_BYTES] __attribute__((aligned(16)));
-    uint64_t *rsp0 = (uint64_t *)((uint8_t *)&cpu_this()->tss + offsetof(struct tss, rsp));
     int64_t result = 0;
     bool ok = true;
 
     for (uint32_t i = 0; ok && i < ARRAY_SIZE(numbers); i++) {
-        result = (int64_t)user_run(pv.amd ? user_vmmcall : user_vmcall,
-                                   (uint64_t)stack + sizeof(stack), rsp0, 0x202, numbers[i]);
+        result = user_call(pv.amd ? user_vmmcall : user_vmcall, numbers[i]);
         ok = result == PV_EPERM;
     }
     check(ok, "call.ring3", "result %ld", result);
@@ -174,6 +183,7 @@ static void yield_tests(void)
 
 void hyper_tests(void)
 {
+    check(user_call(user_increment, 41) == 42, "ring3.enter", "wrong result");
     if (!pv.kvm) {
         check_skip("hypercalls", "no KVM ABI here");
         return;

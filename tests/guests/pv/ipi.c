@@ -50,14 +50,19 @@ static void logical_tests(void)
     logical_read(&logical_ids[0]);
     smp_run(1, logical_read, &logical_ids[1]);
     smp_wait(1);
+    if (!pv.kvm && !logical_ids[0]) {
+        check_skip("logical", "LDR reads 0 (Bochs has no logical x2APIC mode)");
+        return;
+    }
     for (uint32_t i = 0; i < 2; i++) {
-        uint32_t id = smp_cpus[i]->apic_id, ldr = logical_ids[i];
+        uint32_t id = smp_cpus[i]->apic_id, derived = id >> 4 << 16 | 1u << (id & 15);
 
-        if (apic_is_x2)
-            check(ldr == (id >> 4 << 16 | 1u << (id & 15)), "logical.ldr", "%#x for id %u", ldr,
-                  id);
-        else
-            logical_ids[i] = ldr >> 24;
+        if (!apic_is_x2) {
+            logical_ids[i] >>= 24;
+            continue;
+        }
+        check(logical_ids[i] == derived, "logical.ldr", "%#x for id %u", logical_ids[i], id);
+        logical_ids[i] = derived;
     }
     if (apic_is_x2 && smp_cpus[1]->apic_id > 15) {
         check_skip("logical.both", "in two clusters");

@@ -29,7 +29,7 @@ enum {
 /* The guest itself; its result is the exit code, 0 to 127. */
 int guest_main(void);
 
-/* Ends the guest: writes the code to port 0xf4 (isa-debug-exit), then halts for ever. */
+/* Ends the guest: writes the code to port 0xf4 (isa-debug-exit); else ends Bochs; else halts. */
 _Noreturn void rt_exit(int code);
 
 /* Prints "FAIL: why" and exits with RT_EXIT_FAIL. */
