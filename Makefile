@@ -21,7 +21,7 @@ endif
 endif
 
 WARNINGS := -Wall -Wextra -Wshadow -Wundef -Wvla -Wstrict-prototypes -Wmissing-prototypes \
-            -Wframe-larger-than=1024 -Werror $(if $(filter clang,$(TOOLCHAIN)),-Wthread-safety)
+            -Werror $(if $(filter clang,$(TOOLCHAIN)),-Wthread-safety)
 INCLUDES := -I include -I .
 
 # `$(call say,LD) command`: the command runs, and one short line is shown for it.

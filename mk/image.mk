@@ -7,7 +7,7 @@
 IMAGE_CFLAGS := -std=gnu17 -ffreestanding -mcmodel=kernel -mno-red-zone -mgeneral-regs-only \
                 -fno-pie -fno-strict-aliasing -fno-common -fno-stack-protector \
                 -fno-omit-frame-pointer -fno-asynchronous-unwind-tables -fcf-protection=none \
-                -O2 -g -MMD -MP $(WARNINGS) $(INCLUDES) $(if $(DEBUG),-DHV_DEBUG)
+                -O2 -g -MMD -MP $(WARNINGS) -Wframe-larger-than=1024 $(INCLUDES) $(if $(DEBUG),-DHV_DEBUG)
 IMAGE_LDFLAGS := -nostdlib -static -z max-page-size=4096 -z noexecstack --build-id=none -T linker.ld
 
 IMAGE_SRCS := $(wildcard boot/*.c arch/x86/*.c kernel/*.c sched/*.c mm/*.c vmm/*.c)
