@@ -90,6 +90,7 @@ static bool shifts_from_levels(struct topo_ids *ids, struct cpuid_dump dump, uin
         if (type == LEVEL_TYPE_SMT) {
             ids->core_shift = ids->socket_shift;
             threads = count;
+            ids->core_threads = (uint8_t)MIN(threads, 255u);
         }
     }
     if (!count)
@@ -111,6 +112,7 @@ static bool shifts_from_leaf_4(struct topo_ids *ids, struct cpuid_dump dump)
 
     if (!cpuid_dump_lookup(dump, 1, 0).eax)
         return false;
+    ids->core_threads = (uint8_t)MAX(logical / cores, 1u);
     if (logical % cores == 0)
         ids->core_shift = (uint8_t)bits_log2_ceil(logical / cores);
     else
@@ -157,7 +159,7 @@ static enum topo_core_rank rank_decode(const struct topo_ids *ids, struct cpuid_
 
 struct topo_ids topology_decode(uint32_t apic_id, struct cpuid_dump dump)
 {
-    struct topo_ids ids = {.apic_id = apic_id};
+    struct topo_ids ids = {.apic_id = apic_id, .core_threads = 1};
 
     ids.source = shifts_decode(&ids, dump);
     ids.unit_shift = ids.core_shift;

@@ -48,6 +48,7 @@ struct topo_ids {
     uint32_t notes;           /* BIT(enum topo_note_code) */
     uint8_t told[TOPO_NOTES]; /* valid where the bit in notes is set */
     uint8_t used[TOPO_NOTES]; /* the same */
+    uint8_t core_threads;     /* 1.. by the leaves; fewer may be there */
     uint8_t core_shift;       /* bits of the id that number a core's threads */
     uint8_t unit_shift;       /* AMD family 15h: bits within a compute unit; else core_shift */
     uint8_t socket_shift;     /* 0..TOPO_SHIFT_ALL */

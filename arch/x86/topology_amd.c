@@ -49,6 +49,7 @@ static void zen_shifts_by_count(struct topo_ids *ids, struct cpuid_dump dump, ui
     uint32_t threads = counts_cores ? logical / count : zen_threads(dump);
     uint32_t cores = counts_cores ? count : (count + threads - 1) / threads;
 
+    ids->core_threads = (uint8_t)threads;
     ids->core_shift = (uint8_t)bits_log2_ceil(threads);
     ids->socket_shift = (uint8_t)(ids->core_shift + bits_log2_ceil(cores));
     if (told != threads)
@@ -68,7 +69,8 @@ bool topo_amd_shifts(struct topo_ids *ids, struct cpuid_dump dump)
         zen_shifts_by_count(ids, dump, count);
         return true;
     }
-    ids->core_shift = zen ? (uint8_t)bits_log2_ceil(zen_threads(dump)) : 0;
+    ids->core_threads = zen ? (uint8_t)zen_threads(dump) : 1;
+    ids->core_shift = (uint8_t)bits_log2_ceil(ids->core_threads);
     ids->socket_shift = (uint8_t)MAX(bits ? bits : bits_log2_ceil(count), ids->core_shift);
     return true;
 }

@@ -20,7 +20,7 @@
 /* AMD counts CPUs, not APIC ids: the shift of the cores among them goes on top of the threads'. */
 static uint32_t sharing_shift(const struct topo_ids *ids, bool amd_leaf, uint32_t sharing)
 {
-    uint32_t threads = 1u << ids->core_shift;
+    uint32_t threads = ids->core_threads;
 
     if (amd_leaf && sharing % threads == 0)
         return ids->core_shift + bits_log2_ceil(sharing / threads);

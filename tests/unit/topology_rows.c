@@ -1,0 +1,199 @@
+/*
+ * A row for each kind of machine, real, emulated or broken.
+ *
+ * Written from the facts of the machines (shifts, counts, APIC ids), not copied dumps. Most have
+ * one set of leaves for all CPUs; a hybrid part has one for each kind of core. QEMU's and Bochs's
+ * rows are what version 7.2 and 2.7 answer.
+ */
+#include "tests/unit/topology_rows.h"
+
+#include "arch/x86/topology.h"
+
+/* clang-format off */
+#define INTEL(max)     {0, 0, {max, 0x756e6547, 0x6c65746e, 0x49656e69}}
+#define AMD(max)       {0, 0, {max, 0x68747541, 0x444d4163, 0x69746e65}}
+#define ZHAOXIN(max)   {0, 0, {max, 0x746e6543, 0x736c7561, 0x48727561}}
+#define P_CORE         {0x1a, 0, {0x40u << 24, 0, 0, 0}}
+#define E_CORE         {0x1a, 0, {0x20u << 24, 0, 0, 0}}
+#define G34            {0x80000001, 0, {0, 0x30000000, 0, 0}}
+#define OLD_L2         {0x80000006, 0, {0, 0, 0x2008140, 0}}
+#define OLD_L3         {0x80000006, 0, {0, 0, 0x2008140, 0x50d140}}
+
+/* Leaf 1: signature, logical CPUs in the package (0: no HTT), the CPU's own APIC id. */
+#define ONE_OF(eax, logical, id) \
+    {1, 0, {eax, (uint32_t)(id) << 24 | (uint32_t)(logical) << 16, 0, (logical) ? 1u << 28 : 0}}
+#define ONE(eax, logical) ONE_OF(eax, logical, 0)
+
+/* Leaves 0xB, 0x1F, 0x80000026: type 1 SMT, 2 core or complex, 3 module or die, 4 socket, 5 die. */
+#define LEVEL(leaf, sub, type, shift, count) {leaf, sub, {shift, count, (type) << 8 | (sub), 0}}
+
+/* Unified caches. Leaf 4: ids that share, core ids in the package. 0x8000001D: CPUs that share. */
+#define CACHE(sub, level, share, cores) \
+    {4, sub, {((cores) - 1u) << 26 | ((share) - 1u) << 14 | (level) << 5 | 3, 0, 0, 0}}
+#define CACHE_AMD(sub, level, share) {0x8000001d, sub, {((share) - 1u) << 14 | (level) << 5 | 3, 0, 0, 0}}
+
+#define SIZE(cpus, bits)     {0x80000008, 0, {0x3030, 0, (bits) << 12 | ((cpus) - 1), 0}}
+/* 0x8000001E: own id, threads a core (family 15h: cores a unit), dies in the package. */
+#define UNIT(id, per, dies)  {0x8000001e, 0, {id, ((per) - 1) << 8, ((dies) - 1) << 8, 0}}
+
+#define BOCHS_RYZEN(logical, cores, id) \
+    AMD(0xd), ONE_OF(0x800f11, logical, id), SIZE(cores, 0), UNIT(0, cores, 1), \
+    CACHE_AMD(0, 2, 2), CACHE_AMD(1, 3, 8)
+
+#define NOTE(name) (uint32_t)BIT(TOPO_NOTE_##name)
+
+const struct topology_row topology_rows[] = {
+    {"QEMU EPYC, 2 sockets 2 cores 2 threads",
+     {{AMD(0xd), ONE(0x800f12, 4), LEVEL(0xb, 0, 1, 1, 2), LEVEL(0xb, 1, 2, 2, 4), UNIT(0, 2, 1),
+       CACHE_AMD(0, 1, 2), CACHE_AMD(1, 3, 4)}},
+     {{0, 8, 1, 0}}, 2, 4, 2, 2, 0, false},
+
+    {"QEMU EPYC, 2 sockets 5 cores 3 threads: counts that are no powers of two",
+     {{AMD(0xd), ONE(0x800f12, 15), LEVEL(0xb, 0, 1, 2, 3), LEVEL(0xb, 1, 2, 5, 15),
+       CACHE_AMD(0, 3, 15)}},
+     {{0, 3, 1, 0}, {4, 3, 1, 0}, {8, 3, 1, 0}, {12, 3, 1, 0}, {16, 3, 1, 0}, {32, 3, 1, 0}},
+     2, 6, 2, 3, 0, false},
+
+    {"QEMU Skylake, 2 sockets 2 dies 2 cores: leaf 1F, an L3 for each die",
+     {{INTEL(0x1f), ONE(0x506e3, 4), LEVEL(0xb, 0, 1, 0, 1), LEVEL(0xb, 1, 2, 2, 4),
+       LEVEL(0x1f, 0, 1, 0, 1), LEVEL(0x1f, 1, 2, 1, 2), LEVEL(0x1f, 2, 5, 2, 4),
+       CACHE(0, 2, 1, 2), CACHE(1, 3, 2, 2)}},
+     {{0, 8, 1, 0}}, 2, 8, 4, 1, 0, false},
+
+    {"QEMU qemu64, one CPU", {{AMD(0xd), ONE(0x60fb1, 0), OLD_L3, SIZE(1, 0)}},
+     {{0, 1, 1, 0}}, 1, 1, 1, 1, 0, false},
+
+    {"QEMU core2duo, 3 cores 2 threads: leaves 1 and 4",
+     {{INTEL(0xa), ONE(0x6fb, 6), CACHE(0, 1, 2, 3), CACHE(1, 3, 8, 3)}},
+     {{0, 6, 1, 0}}, 1, 3, 1, 2, 0, false},
+
+    {"Bochs Skylake, 2 sockets 2 cores 2 threads: wrong shift, the real part's caches",
+     {{INTEL(0x16), ONE(0x50654, 4), LEVEL(0xb, 0, 1, 1, 2), LEVEL(0xb, 1, 2, 1, 2),
+       CACHE(0, 1, 2, 8), CACHE(1, 3, 16, 8)}},
+     {{0, 8, 1, 0}}, 2, 4, 2, 2, NOTE(SOCKET_SHIFT) | NOTE(LLC_SPAN), false},
+
+    {"Bochs Skylake, one CPU: leaf B empty", {{INTEL(0x16), ONE(0x50654, 0), CACHE(0, 3, 1, 8)}},
+     {{0, 1, 1, 0}}, 1, 1, 1, 1, NOTE(EMPTY_LEAF_B), false},
+
+    {"Bochs ryzen, 2 sockets 2 cores 2 threads", {{BOCHS_RYZEN(4, 2, 0)}},
+     {{0, 8, 1, 0}}, 2, 4, 2, 2, NOTE(LLC_SPAN), false},
+
+    {"Bochs ryzen, 3 cores 2 threads: 1E counts cores as threads", {{BOCHS_RYZEN(6, 3, 0)}},
+     {{0, 6, 1, 0}}, 1, 3, 1, 2, NOTE(AMD_THREADS), false},
+
+    {"Bochs ryzen, 4 cores of one thread", {{BOCHS_RYZEN(4, 4, 0)}},
+     {{0, 4, 1, 0}}, 1, 4, 1, 1, NOTE(AMD_THREADS) | NOTE(LLC_SPAN), false},
+
+    {"Bochs ryzen, 2 cores of one thread: only the second CPU's 1E is seen to be wrong",
+     {{BOCHS_RYZEN(2, 2, 0)}, {BOCHS_RYZEN(2, 2, 1)}},
+     {{0, 1, 1, 0}, {1, 1, 1, 1}}, 1, 2, 1, 1, NOTE(AMD_THREADS) | NOTE(LLC_SPAN), false},
+
+    {"Core 2 Quad pair: an L2 for two cores and no L3",
+     {{INTEL(0xa), ONE(0x6f7, 4), CACHE(0, 1, 1, 4), CACHE(1, 2, 2, 4)}},
+     {{0, 8, 1, 0}}, 2, 8, 4, 1, 0, false},
+
+    {"Pentium 4 Tulsa pair: lowest id not 0", {{INTEL(6), ONE(0xf66, 4), CACHE(0, 1, 2, 2)}},
+     {{8, 8, 1, 0}}, 2, 4, 4, 2, 0, false},
+
+    {"Pentium 4 without leaf 4: the socket stands for the cache", {{INTEL(2), ONE(0xf29, 2)}},
+     {{0, 2, 1, 0}, {6, 2, 1, 0}}, 2, 2, 2, 2, 0, false},
+
+    {"Xeon E5 v2, 8 sockets, ids up to 447",
+     {{INTEL(0xd), ONE(0x306e4, 32), LEVEL(0xb, 0, 1, 1, 2), LEVEL(0xb, 1, 2, 5, 16),
+       CACHE(0, 2, 2, 16), CACHE(1, 3, 32, 16)}},
+     {{0, 16, 1, 0}, {32, 16, 1, 0}, {64, 16, 1, 0}, {96, 16, 1, 0}, {320, 128, 1, 0}},
+     8, 96, 8, 2, 0, false},
+
+    {"Xeon, SMT off while leaf B keeps its bit",
+     {{INTEL(0x16), ONE(0x50654, 16), LEVEL(0xb, 0, 1, 1, 1), LEVEL(0xb, 1, 2, 4, 6),
+       CACHE(0, 2, 2, 8), CACHE(1, 3, 16, 8)}},
+     {{0, 6, 2, 0}, {16, 6, 2, 0}}, 2, 12, 2, 1, 0, false},
+
+    {"Xeon, SMT off while leaf B still counts two threads",
+     {{INTEL(0xb), ONE(0x306f2, 16), LEVEL(0xb, 0, 1, 1, 2), LEVEL(0xb, 1, 2, 4, 16),
+       CACHE(0, 3, 16, 8)}},
+     {{0, 8, 2, 0}}, 1, 8, 1, 1, 0, false},
+
+    {"Xeon Phi: 4 threads, no L3, an L2 for two cores, leaf 1 full",
+     {{INTEL(0xd), ONE(0x50671, 255), LEVEL(0xb, 0, 1, 2, 4), LEVEL(0xb, 1, 2, 9, 256),
+       CACHE(0, 1, 4, 64), CACHE(1, 2, 8, 64)}},
+     {{8, 8, 1, 0}, {24, 240, 1, 0}}, 1, 62, 31, 4, 0, false},
+
+    {"a package of 256 CPUs whose leaf 1 says 255",
+     {{INTEL(0x1f), ONE(0xa06d1, 255), LEVEL(0x1f, 0, 1, 1, 2), LEVEL(0x1f, 1, 2, 8, 256),
+       CACHE(0, 3, 256, 64)}},
+     {{0, 512, 1, 0}}, 2, 256, 2, 2, 0, false},
+
+    {"Raptor Lake: SMT on some cores, one L3",
+     {{INTEL(0x20), ONE(0xb06a2, 128), LEVEL(0x1f, 0, 1, 1, 2), LEVEL(0x1f, 1, 2, 7, 20),
+       CACHE(0, 2, 8, 64), CACHE(1, 3, 128, 64), P_CORE},
+      {INTEL(0x20), ONE(0xb06a2, 128), LEVEL(0x1f, 0, 1, 1, 2), LEVEL(0x1f, 1, 2, 7, 20),
+       CACHE(0, 2, 8, 64), CACHE(1, 3, 128, 64), E_CORE}},
+     {{0, 2, 1, 0}, {8, 2, 1, 0}, {16, 2, 1, 0}, {24, 2, 1, 0}, {48, 8, 2, 1}},
+     1, 12, 1, 2, 0, true},
+
+    {"Meteor Lake: two cores outside the L3",
+     {{INTEL(0x23), ONE(0xa06a4, 128), LEVEL(0x1f, 0, 1, 1, 2), LEVEL(0x1f, 1, 2, 3, 2),
+       LEVEL(0x1f, 2, 3, 7, 22), CACHE(0, 2, 8, 64), CACHE(1, 3, 64, 64), P_CORE},
+      {INTEL(0x23), ONE(0xa06a4, 128), LEVEL(0x1f, 0, 1, 1, 1), LEVEL(0x1f, 1, 2, 3, 2),
+       LEVEL(0x1f, 2, 3, 7, 22), CACHE(0, 2, 8, 64), E_CORE}},
+     {{16, 2, 1, 0}, {24, 2, 1, 0}, {64, 2, 2, 1}}, 1, 4, 2, 2, 0, true},
+
+    {"an L3 whose owners have ids below and above another group's",
+     {{INTEL(0x20), ONE(0xb06a2, 128), LEVEL(0x1f, 0, 1, 1, 2), LEVEL(0x1f, 1, 2, 7, 8),
+       CACHE(0, 2, 2, 64), CACHE(1, 3, 128, 64), P_CORE},
+      {INTEL(0x20), ONE(0xb06a2, 128), LEVEL(0x1f, 0, 1, 1, 1), LEVEL(0x1f, 1, 2, 7, 8),
+       CACHE(0, 2, 8, 64), E_CORE}},
+     {{0, 2, 1, 0}, {16, 2, 2, 1}, {32, 2, 1, 0}}, 1, 4, 2, 2, 0, true},
+
+    {"Zhaoxin KH-40000 pair: dies, an L3 for four cores, gaps in the ids",
+     {{ZHAOXIN(0x1f), ONE(0x507bb, 64), LEVEL(0x1f, 0, 1, 0, 1), LEVEL(0x1f, 1, 2, 4, 16),
+       LEVEL(0x1f, 2, 5, 6, 32), CACHE(0, 2, 1, 64), CACHE(1, 3, 4, 64)}},
+     {{0, 32, 1, 0}, {64, 32, 1, 0}}, 2, 64, 16, 1, 0, false},
+
+    {"K8 dual-core pair: private caches", {{AMD(1), ONE(0x40f12, 2), OLD_L2, SIZE(2, 0)}},
+     {{0, 4, 1, 0}}, 2, 4, 4, 1, 0, false},
+
+    {"Istanbul pair: six cores in eight ids", {{AMD(5), ONE(0x100f80, 6), OLD_L3, SIZE(6, 3)}},
+     {{0, 6, 1, 0}, {8, 6, 1, 0}}, 2, 12, 2, 1, 0, false},
+
+    {"Magny-Cours pair: two dies a package, no bit for them",
+     {{AMD(5), ONE(0x100f91, 12), G34, OLD_L3, SIZE(12, 4)}},
+     {{0, 12, 1, 0}, {16, 12, 1, 0}}, 2, 24, 4, 1, 0, false},
+
+    {"Interlagos pair: ids from 0x20, six cores share an L3",
+     {{AMD(0xd), ONE(0x600f12, 12), SIZE(12, 5), UNIT(0x20, 2, 2), CACHE_AMD(0, 2, 2),
+       CACHE_AMD(1, 3, 6)}},
+     {{32, 12, 1, 0}, {64, 12, 1, 0}}, 2, 24, 4, 1, 0, false},
+
+    {"Bulldozer: the leaf gives the L3 to two of four cores",
+     {{AMD(0xd), ONE(0x600f12, 4), SIZE(4, 4), UNIT(0x10, 2, 1), CACHE_AMD(0, 2, 2),
+       CACHE_AMD(1, 3, 2)}},
+     {{16, 4, 1, 0}}, 1, 4, 1, 1, 0, false},
+
+    {"Threadripper 1950X: no leaf B, an L3 for four cores",
+     {{AMD(0xd), ONE(0x800f11, 32), SIZE(32, 5), UNIT(0, 2, 1), CACHE_AMD(0, 2, 2),
+       CACHE_AMD(1, 3, 8)}},
+     {{0, 32, 1, 0}}, 1, 16, 4, 2, 0, false},
+
+    {"Milan pair, SMT off: ids without a thread bit",
+     {{AMD(0x10), ONE(0xa00f11, 64), SIZE(64, 6), UNIT(0, 1, 1), CACHE_AMD(0, 2, 1),
+       CACHE_AMD(1, 3, 8)}},
+     {{0, 128, 1, 0}}, 2, 128, 16, 1, 0, false},
+
+    {"Genoa by 0x80000026 alone: 8 cores a chiplet, gaps",
+     {{AMD(0x10), ONE(0xa10f11, 192), LEVEL(0x80000026, 0, 1, 1, 2), LEVEL(0x80000026, 1, 2, 4, 16),
+       LEVEL(0x80000026, 2, 3, 4, 16), LEVEL(0x80000026, 3, 4, 8, 192), CACHE_AMD(0, 3, 16)}},
+     {{0, 192, 1, 0}, {256, 192, 1, 0}}, 2, 192, 24, 2, 0, false},
+
+    {"ids beyond 255 and far apart",
+     {{INTEL(0xb), ONE(0x306f2, 32), LEVEL(0xb, 0, 1, 1, 2), LEVEL(0xb, 1, 2, 5, 28),
+       CACHE(0, 3, 32, 16)}},
+     {{0xfffffffc, 2, 1, 0}, {447, 1, 1, 0}, {0, 2, 1, 0}}, 3, 3, 3, 2, 0, false},
+
+    {"no leaves at all: one socket", {{{0, 0, {0, 0, 0, 0}}}},
+     {{0, 4, 16, 0}, {0x10000, 1, 1, 0}}, 1, 5, 1, 1, NOTE(NO_LEAVES), false},
+};
+/* clang-format on */
+
+const uint32_t topology_rows_count = ARRAY_SIZE(topology_rows);
