@@ -4,8 +4,11 @@
 # empty table, then with one of the right size, then with one of the right addresses. The generator
 # fails if the third link moved anything.
 
+# -fno-delete-null-pointer-checks: without it gcc takes the pointer that cpu_this() loads from gs:0 for
+# one that points nowhere, and drops stores through it.
 IMAGE_CFLAGS := -std=gnu17 -ffreestanding -mcmodel=kernel -mno-red-zone -mgeneral-regs-only \
                 -fno-pie -fno-strict-aliasing -fno-common -fno-stack-protector \
+                -fno-delete-null-pointer-checks \
                 -fno-omit-frame-pointer -fno-asynchronous-unwind-tables -fcf-protection=none \
                 -O2 -g -MMD -MP $(WARNINGS) -Wframe-larger-than=1024 $(INCLUDES) $(if $(DEBUG),-DHV_DEBUG)
 IMAGE_LDFLAGS := -nostdlib -static -z max-page-size=4096 -z noexecstack --build-id=none -T linker.ld
