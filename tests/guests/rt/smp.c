@@ -12,7 +12,7 @@
 
 enum {
     WAIT_EXPECTED_US = 1000000, /* a CPU that should be there may wait for a busy host */
-    WAIT_PROBE_US = 50000,
+    WAIT_PROBE_US = 100000,
     INIT_DELAY_US = 200,
     SIPI_DELAY_US = 200,
     XAPIC_IDS = 255,
