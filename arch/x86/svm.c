@@ -1,0 +1,228 @@
+/*
+ * AMD-V: turning it on, moving a vCPU on and off a CPU, running it.
+ *
+ * Decides: nested paging is required; NRIP save, clean bits, flush by ASID, decode assists and the
+ * pause filter are used where they are there, since emulators and old parts lack them. Invariant:
+ * the host's own VMLOAD state is taken once per CPU, at cpu_enable; FS, GS, TR and the SYSCALL MSRs
+ * of the host do not change afterwards.
+ *
+ * Source: APM 2 15.4-15.5, 15.16, 15.25.
+ */
+#include "arch/x86/svm.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "arch/x86/asm.h"
+#include "arch/x86/cpu_area.h"
+#include "arch/x86/features.h"
+#include "arch/x86/regs/cpuid.h"
+#include "arch/x86/regs/msr.h"
+#include "arch/x86/virt_vm.h"
+#include "kernel/arch.h"
+#include "kernel/mem.h"
+#include "kernel/printk.h"
+
+struct svm_caps svm_caps;
+
+static int refuse(const char **why, const char *reason)
+{
+    *why = reason;
+    return -ENODEV;
+}
+
+/* Firmware's switch is read before EFER.SVME is tried, which would fault (HARDWARE, "VMX and SVM").
+ */
+static int check_firmware(const char **why)
+{
+    uint64_t vm_cr;
+
+    if (!asm_rdmsr_safe(MSR_VM_CR, &vm_cr) && (vm_cr & VM_CR_SVMDIS))
+        return refuse(why, vm_cr & VM_CR_LOCK
+                               ? "AMD-V: locked off by firmware; enable SVM Mode in setup"
+                               : "AMD-V: switched off (VM_CR.SVMDIS); enable SVM Mode in setup");
+    return 0;
+}
+
+static int svm_probe(const char **why)
+{
+    struct svm_caps *c = &svm_caps;
+    struct cpuid_regs leaf;
+
+    if (asm_cpuid(CPUID_MAX_EXTENDED, 0).eax < CPUID_SVM ||
+        !(asm_cpuid(CPUID_EXTENDED, 0).ecx & CPUID_EXT_ECX_SVM)) {
+        if (cpu_features.amd)
+            *why = "the CPU has no AMD-V, or firmware hides it";
+        return -ENODEV;
+    }
+    if (check_firmware(why))
+        return -ENODEV;
+    leaf = asm_cpuid(CPUID_SVM, 0);
+    if (!(leaf.edx & SVM_EDX_NP))
+        return refuse(why, "AMD-V: the CPU has no nested paging");
+    *c = (struct svm_caps){
+        .asid_last = leaf.ebx - 1,
+        .nrip = leaf.edx & SVM_EDX_NRIP,
+        .clean = leaf.edx & SVM_EDX_CLEAN,
+        .flush_asid = leaf.edx & SVM_EDX_FLUSH_ASID,
+        .decode = leaf.edx & SVM_EDX_DECODE,
+        .pause_filter = leaf.edx & SVM_EDX_PAUSE_FILTER,
+        .pause_threshold = leaf.edx & SVM_EDX_PAUSE_THRESH,
+        .page_1gib = cpu_features.page_1gib,
+    };
+    virt_guest_allow(asm_cpuid(CPUID_EXTENDED, 0).edx & CPUID_EXT_EDX_RDTSCP, true);
+    if (svm_shared_init())
+        return refuse(why, "AMD-V: no memory for the permission maps");
+    pr_info("virt: AMD-V with nested paging (pages up to %s), %u ASIDs%s%s%s%s%s",
+            c->page_1gib ? "1 GiB" : "2 MiB", c->asid_last, c->nrip ? ", NRIP save" : "",
+            c->pause_filter ? ", pause filter" : "", c->decode ? ", decode assists" : "",
+            c->flush_asid ? ", flush by ASID" : "", c->clean ? ", clean bits" : "");
+    return 0;
+}
+
+static void vmsave(paddr_t page)
+{
+    __asm__ volatile("vmsave %0" : : "a"(page) : "memory");
+}
+
+static int svm_cpu_enable(struct cpu *cpu, const char **why)
+{
+    struct virt_cpu *vc;
+
+    if (check_firmware(why))
+        return -ENODEV;
+    if (virt_cpu_init(cpu, svm_caps.asid_last))
+        return refuse(why, "AMD-V: no memory");
+    vc = cpu->arch->virt;
+    vc->own_page = mem_alloc_pages(0, cpu->place.node);
+    vc->host_page = mem_alloc_pages(0, cpu->place.node);
+    if (vc->own_page == PADDR_INVALID || vc->host_page == PADDR_INVALID)
+        return refuse(why, "AMD-V: no memory for the host save areas");
+    memset(phys_to_virt(vc->own_page), 0, PAGE_BYTES);
+    memset(phys_to_virt(vc->host_page), 0, PAGE_BYTES);
+    asm_wrmsr(MSR_EFER, asm_rdmsr(MSR_EFER) | EFER_SVME);
+    asm_wrmsr(MSR_VM_HSAVE_PA, vc->own_page);
+    vmsave(vc->host_page);
+    return 0;
+}
+
+static void svm_cpu_disable(struct cpu *cpu)
+{
+    struct virt_cpu *vc = cpu->arch->virt;
+
+    asm_wrmsr(MSR_VM_HSAVE_PA, 0);
+    asm_wrmsr(MSR_EFER, asm_rdmsr(MSR_EFER) & ~EFER_SVME);
+    mem_free_pages(vc->own_page, 0);
+    mem_free_pages(vc->host_page, 0);
+    mem_free(vc, sizeof(*vc));
+    cpu->arch->virt = NULL;
+}
+
+static int svm_vm_init(struct vm *vm)
+{
+    return virt_vm_init(vm, &pt_format_npt, svm_caps.page_1gib ? 3 : 2);
+}
+
+static int svm_vcpu_init(struct vcpu *v)
+{
+    int error = virt_vcpu_alloc(v);
+
+    if (error)
+        return error;
+    v->hw->vmcb = phys_to_virt(v->hw->page);
+    svm_vmcb_init(v);
+    svm_start_state(v, VIRT_START_INIT, 0);
+    return 0;
+}
+
+static void set_tag(struct virt_vcpu *hw)
+{
+    if (virt_tag_renew(hw))
+        hw->vmcb->tlb_control = SVM_TLB_FLUSH_ALL;
+    hw->vmcb->asid = hw->tag;
+    vmcb_changed(hw->vmcb, VMCB_CLEAN_ASID);
+}
+
+/* What another CPU may have cached of this VMCB is worth nothing here, so nothing is clean. */
+static void svm_load(struct vcpu *v)
+{
+    struct virt_vcpu *hw = v->hw;
+
+    virt_state_load(hw);
+    hw->host_page = hw->cpu->host_page;
+    hw->vmcb->clean = 0;
+    if (!virt_tag_is_fresh(hw))
+        set_tag(hw);
+}
+
+static void svm_save(struct vcpu *v)
+{
+    virt_state_save(v->hw);
+}
+
+/* The epoch is read before the flush, which the coming VMRUN does: a later change is seen next
+ * time. */
+static void flush_for_epoch(struct virt_vcpu *hw)
+{
+    hw->cpu->tlb_epoch = atomic_get_acquire(&virt_tlb_epoch);
+    hw->vmcb->tlb_control = SVM_TLB_FLUSH_ALL;
+}
+
+static void svm_run(struct vcpu *v)
+{
+    struct virt_vcpu *hw = v->hw;
+
+    /* Acquire pairs with the fetch-add in virt_vm.c: whoever sees the epoch flushes the old entry.
+     */
+    if (__builtin_expect(hw->cpu->tlb_epoch != atomic_get_acquire(&virt_tlb_epoch), 0))
+        flush_for_epoch(hw);
+    svm_enter(v);
+    svm_exit_decode(v);
+}
+
+static void svm_tlb_flush(struct vcpu *v)
+{
+    struct virt_vcpu *hw = v->hw;
+
+    if (!svm_caps.flush_asid)
+        set_tag(hw);
+    else if (hw->vmcb->tlb_control == SVM_TLB_KEEP)
+        hw->vmcb->tlb_control = SVM_TLB_FLUSH_ASID;
+}
+
+/* The host's own timer ends a guest's run whatever the guest's IF. */
+static void svm_set_alarm(struct vcpu *v, uint64_t tsc_deadline)
+{
+    (void)v;
+    (void)tsc_deadline;
+}
+
+const struct virt_ops svm_ops = {
+    .name = "svm",
+    .probe = svm_probe,
+    .cpu_enable = svm_cpu_enable,
+    .cpu_disable = svm_cpu_disable,
+    .vm_init = svm_vm_init,
+    .vm_fini = virt_vm_fini,
+    .map = virt_vm_map,
+    .unmap = virt_vm_unmap,
+    .lookup = virt_vm_lookup,
+    .vcpu_init = svm_vcpu_init,
+    .vcpu_fini = virt_vcpu_free,
+    .start_state = svm_start_state,
+    .load = svm_load,
+    .save = svm_save,
+    .run = svm_run,
+    .skip = svm_skip,
+    .event_armed = svm_event_armed,
+    .event_arm = svm_event_arm,
+    .irq_open = svm_irq_open,
+    .nmi_open = svm_nmi_open,
+    .irq_window = svm_irq_window,
+    .nmi_window = svm_nmi_window,
+    .get_reg = svm_get_reg,
+    .set_reg = svm_set_reg,
+    .tlb_flush = svm_tlb_flush,
+    .set_tsc_offset = svm_set_tsc_offset,
+    .set_alarm = svm_set_alarm,
+};

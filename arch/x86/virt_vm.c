@@ -1,0 +1,90 @@
+/*
+ * The memory of one VM, for both backends.
+ *
+ * Decides: tables come from the VM's home node; a translation that goes away, or a root that may
+ * stand where another VM's stood, moves virt_tlb_epoch on, and each CPU flushes before its next
+ * entry. Adding a translation needs no flush: neither EPT nor NPT keeps entries that are not
+ * present (SDM 29.4.3.1).
+ */
+#include "arch/x86/virt_vm.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "arch/x86/virt_state.h"
+#include "kernel/arch.h"
+#include "kernel/mem.h"
+#include "kernel/vm.h"
+
+_Static_assert(PT_NO_PAGE == PADDR_INVALID, "one value for no page");
+
+static paddr_t table_alloc(void *context)
+{
+    const struct vm *vm = context;
+    paddr_t page = mem_alloc_pages(0, vm->placement.node[0]);
+
+    if (page != PADDR_INVALID)
+        memset(phys_to_virt(page), 0, PAGE_BYTES);
+    return page;
+}
+
+static void table_free(void *context, paddr_t page)
+{
+    (void)context;
+    mem_free_pages(page, 0);
+}
+
+static const struct pt_memory table_memory = {table_alloc, table_free, phys_to_virt};
+
+/* Sequentially consistent: the change of the table is visible before a CPU can see the new epoch.
+ */
+static void epoch_move_on(void)
+{
+    atomic_fetch_add(&virt_tlb_epoch, 1);
+}
+
+int virt_vm_init(struct vm *vm, const struct pt_format *format, unsigned largest_level)
+{
+    int error;
+
+    vm->hw = mem_zalloc(sizeof(*vm->hw), vm->placement.node[0]);
+    if (!vm->hw)
+        return -ENOMEM;
+    error = pagetable_init(&vm->hw->table, format, &table_memory, vm, largest_level);
+    if (error) {
+        mem_free(vm->hw, sizeof(*vm->hw));
+        vm->hw = NULL;
+        return error;
+    }
+    epoch_move_on();
+    return 0;
+}
+
+void virt_vm_fini(struct vm *vm)
+{
+    if (!vm->hw)
+        return;
+    pagetable_fini(&vm->hw->table);
+    epoch_move_on();
+    mem_free(vm->hw, sizeof(*vm->hw));
+    vm->hw = NULL;
+}
+
+int virt_vm_map(struct vm *vm, gpa_t gpa, paddr_t pa, uint64_t bytes, bool writable)
+{
+    return pagetable_map(&vm->hw->table, gpa, pa, bytes,
+                         PT_READ | PT_EXEC | (writable ? PT_WRITE : 0));
+}
+
+int virt_vm_unmap(struct vm *vm, gpa_t gpa, uint64_t bytes)
+{
+    int error = pagetable_unmap(&vm->hw->table, gpa, bytes);
+
+    epoch_move_on();
+    return error;
+}
+
+paddr_t virt_vm_lookup(struct vm *vm, gpa_t gpa, uint64_t want_bytes, uint64_t *run_bytes)
+{
+    return pagetable_lookup(&vm->hw->table, gpa, want_bytes, run_bytes);
+}
