@@ -72,7 +72,7 @@ void cmdline_parse(struct options *options, const char *line, struct fw_warnings
         if (first && looks_like_file(word))
             continue;
         if (cut)
-            boot_warn(w, "option %s... is too long; ignored", word);
+            boot_warn(w, "option is too long; ignored: %s", word);
         else if (word[0])
             read_word(options, word, w);
     }

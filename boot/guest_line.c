@@ -341,7 +341,7 @@ int guest_line_parse(const char *line, struct guest_config *config, struct guest
             break;
         }
         if (cut)
-            return fail(error, offset, "guest %s: word %s... is too long", config->name, word);
+            return fail(error, offset, "guest %s: too long: %s", config->name, word);
         err = read_word(config, word, offset, error, w);
         offset = (size_t)(at - line) + token_blanks(at);
     }

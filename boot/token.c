@@ -91,11 +91,15 @@ static int read_number(const char **text, uint64_t *value)
 
 int token_number(const char *text, uint64_t *value)
 {
-    int err = read_number(&text, value);
+    uint64_t v;
+    int err = read_number(&text, &v);
 
-    if (!err && *text)
-        err = -EINVAL;
-    return err;
+    if (err)
+        return err;
+    if (*text)
+        return -EINVAL;
+    *value = v;
+    return 0;
 }
 
 int token_bytes(const char *text, uint64_t *bytes)
