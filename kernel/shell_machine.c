@@ -149,8 +149,8 @@ static void show_core(struct shell *sh, uint32_t core)
             shell_printf(sh, "  core %-5u", core);
         else
             shell_printf(sh, "            ");
-        shell_printf(sh, "cpu %-5u apic %-5u llc %-4u node %-3u%s\n", i, p->apic_id, p->llc,
-                     p->node, cpu_is_online(i) ? "" : " offline");
+        shell_printf(sh, "cpu %-5u apic %-5u llc %-4u node %u%s\n", i, p->apic_id, p->llc, p->node,
+                     cpu_is_online(i) ? "" : "  offline");
         first = false;
     }
 }

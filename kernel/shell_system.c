@@ -81,8 +81,10 @@ static void param_show(struct shell *sh, enum option_id id, bool explain)
         json_string(&sh->json, d->name, value);
         return;
     }
-    shell_printf(sh, "%-32s %-12s%s\n", d->name, value,
-                 d->when == OPTION_WHEN_RUNTIME ? " settable" : "");
+    if (d->when == OPTION_WHEN_RUNTIME)
+        shell_printf(sh, "%-32s %-12s settable\n", d->name, value);
+    else
+        shell_printf(sh, "%-32s %s\n", d->name, value);
     if (explain)
         shell_printf(sh, "  %s\n", d->help);
     if (explain && *d->words)

@@ -14,7 +14,11 @@
 #include <errno.h>
 
 #include "arch/x86/asm.h"
+#include "arch/x86/ioapic.h"
 #include "arch/x86/regs/uart.h"
+#include "arch/x86/trap.h"
+#include "kernel/console.h"
+#include "kernel/cpu.h"
 
 /* A 16-byte FIFO at 9600 baud takes 17 ms; a port read takes about a microsecond on hardware. */
 #define WAIT_READS 100000u
@@ -136,7 +140,15 @@ static void set_ier(uint64_t ier)
 
 int uart_irq_enable(void)
 {
-    return -ENODEV;
+    int error;
+
+    if (!uart.present || !uart.config.irq)
+        return -ENODEV;
+    trap_set_handler(VECTOR_UART, console_interrupt);
+    error = ioapic_route(uart.config.irq, VECTOR_UART, cpus[0]);
+    if (!error)
+        set_ier(UART_IER_RECEIVE);
+    return error;
 }
 
 void uart_irq_transmit(bool on)
