@@ -27,25 +27,25 @@ guests: $(GUEST_ELFS)
 
 $(GUEST_OBJ)/%.c.o: tests/guests/%.c tests/guests/guests.mk
 	@mkdir -p $(@D)
-	$(CC) $(GUEST_CFLAGS) -MMD -MP -c $< -o $@
+	$(call say,CC) $(CC) $(GUEST_CFLAGS) -MMD -MP -c $< -o $@
 
 $(GUEST_OBJ)/%.S.o: tests/guests/%.S tests/guests/guests.mk
 	@mkdir -p $(@D)
-	$(CC) $(GUEST_CFLAGS) -MMD -MP -c $< -o $@
+	$(call say,CC) $(CC) $(GUEST_CFLAGS) -MMD -MP -c $< -o $@
 
 # A guest NAME may have more parts in tests/guests/NAME/.
 define GUEST_RULE
 $(GUEST_OBJ)/$(1).elf64: $(GUEST_OBJ)/$(1).c.o $(GUEST_RT_OBJ) tests/guests/guest.ld \
     $(patsubst tests/guests/%,$(GUEST_OBJ)/%.o,$(wildcard tests/guests/$(1)/*.[cS]))
-	$(LD) $(GUEST_LDFLAGS) -o $$@ $$(filter %.o,$$^)
+	$$(call say,LD) $(LD) $(GUEST_LDFLAGS) -o $$@ $$(filter %.o,$$^)
 endef
 $(foreach name,$(GUEST_NAMES),$(eval $(call GUEST_RULE,$(name))))
 
 $(GUEST_OUT)/%.elf: $(GUEST_OBJ)/%.elf64
-	$(OBJCOPY) -O elf32-i386 --strip-debug $< $@
+	$(call say,OBJCOPY) $(OBJCOPY) -O elf32-i386 --strip-debug $< $@
 
 $(GUEST_OUT)/topo64.elf: $(GUEST_OBJ)/topo.elf64
-	cp $< $@
+	$(call say,CP) cp $< $@
 
 .SECONDARY:
 -include $(wildcard $(GUEST_OBJ)/*.d $(GUEST_OBJ)/*/*.d)
