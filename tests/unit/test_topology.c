@@ -248,6 +248,7 @@ static void garbage_keeps_the_invariants(void **state)
     static const uint32_t leaves[] = {0,          1,          4,          7,          0xb,
                                       0x1a,       0x1f,       0x80000001, 0x80000006, 0x80000008,
                                       0x8000001d, 0x8000001e, 0x80000026};
+    static const uint32_t signatures[] = {0x506e3, 0x100f91, 0x600f12, 0x800f11};
     static struct cpuid_entry dump[48];
     uint32_t seed = 7;
 
@@ -256,12 +257,17 @@ static void garbage_keeps_the_invariants(void **state)
         uint32_t count = random_next(&seed) % ARRAY_SIZE(dump);
 
         for (uint32_t i = 0; i < count; i++) {
-            uint32_t *words = (uint32_t *)&dump[i];
+            uint32_t *words = (uint32_t *)&dump[i].regs;
 
-            for (uint32_t w = 0; w < sizeof dump[i] / sizeof *words; w++)
-                words[w] = random_next(&seed) << 4 & random_next(&seed) << (random_next(&seed) % 8);
+            for (uint32_t w = 0; w < sizeof dump[i].regs / sizeof *words; w++)
+                words[w] = (random_next(&seed) << 16 ^ random_next(&seed)) &
+                           (random_next(&seed) % 2 ? ~0u : random_next(&seed));
             dump[i].leaf = leaves[random_next(&seed) % ARRAY_SIZE(leaves)];
             dump[i].subleaf = random_next(&seed) % 3;
+            if (dump[i].leaf == 0xb || dump[i].leaf == 0x1f || dump[i].leaf == 0x80000026)
+                dump[i].regs.ecx = random_next(&seed) % 4 << 8;
+            if (dump[i].leaf == 1 && random_next(&seed) % 2)
+                dump[i].regs.eax = signatures[random_next(&seed) % ARRAY_SIZE(signatures)];
             if (!dump[i].leaf)
                 dump[i].regs.ebx = random_next(&seed) % 2 ? 0x68747541 : 0x756e6547;
         }

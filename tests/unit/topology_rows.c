@@ -146,6 +146,13 @@ const struct topology_row topology_rows[] = {
        CACHE(0, 2, 8, 64), E_CORE}},
      {{0, 2, 1, 0}, {16, 2, 2, 1}, {32, 2, 1, 0}}, 1, 4, 2, 2, 0, true},
 
+    {"cores outside the L3 whose L2 spans the very ids of the L3",
+     {{INTEL(0x20), ONE(0xb06a2, 8), LEVEL(0x1f, 0, 1, 1, 2), LEVEL(0x1f, 1, 2, 3, 6),
+       CACHE(0, 2, 2, 64), CACHE(1, 3, 8, 64), P_CORE},
+      {INTEL(0x20), ONE(0xb06a2, 8), LEVEL(0x1f, 0, 1, 1, 1), LEVEL(0x1f, 1, 2, 3, 6),
+       CACHE(0, 2, 8, 64), E_CORE}},
+     {{0, 4, 1, 0}, {4, 2, 2, 1}}, 1, 4, 2, 2, 0, true},
+
     {"Zhaoxin KH-40000 pair: dies, an L3 for four cores, gaps in the ids",
      {{ZHAOXIN(0x1f), ONE(0x507bb, 64), LEVEL(0x1f, 0, 1, 0, 1), LEVEL(0x1f, 1, 2, 4, 16),
        LEVEL(0x1f, 2, 5, 6, 32), CACHE(0, 2, 1, 64), CACHE(1, 3, 4, 64)}},
