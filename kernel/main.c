@@ -12,8 +12,10 @@
 #include "kernel/machine.h"
 #include "kernel/mem_init.h"
 #include "kernel/printk.h"
+#include "kernel/schedule.h"
 #include "kernel/timer.h"
 #include "kernel/virt.h"
+#include "kernel/vm_life.h"
 
 enum release { RELEASE_WAIT, RELEASE_GO };
 
@@ -51,6 +53,7 @@ static void cpu_join(struct cpu *cpu)
         panic("no memory for the timers of CPU %u", cpu->id);
     if (virt && virt->cpu_enable(cpu, &why))
         panic("CPU %u: %s", cpu->id, why);
+    schedule_cpu_init(cpu);
     atomic_set_release(&cpu->online, true);
 }
 
@@ -83,14 +86,17 @@ static _Noreturn void main_on_own_stack(void)
 {
     uint32_t up = arch_start_cpus();
 
-    machine_place_cpus();
+    machine_place_cpus(true);
     machine_print_warnings();
     machine_print_topology();
     pr_info("%u of %u CPUs up\n", up, cpu_count);
     virt_select();
+    if (schedule_init())
+        panic("no memory for the scheduler");
     cpu_join(cpu_this());
     release_cpus();
     console_start();
+    vm_boot_modules();
     cpu_loop();
 }
 
@@ -104,7 +110,7 @@ void kernel_main(uint32_t magic, paddr_t info)
         panic("no memory for page tables");
     machine_read_firmware();
     machine_number_cpus();
-    machine_place_cpus();
+    machine_place_cpus(false);
     machine_build_nodes();
     mem_init();
     arch_platform_init(machine.has_madt ? &machine.madt : NULL,

@@ -34,4 +34,13 @@ static inline unsigned bits_log2_ceil(uint32_t x)
     return x <= 1 ? 0 : 32u - (unsigned)__builtin_clz(x - 1);
 }
 
+/* Bits set. In plain arithmetic: POPCNT is not on every CPU, and the image has no libgcc. */
+static inline uint32_t bits_count(uint64_t x)
+{
+    x -= (x >> 1) & 0x5555555555555555ull;
+    x = (x & 0x3333333333333333ull) + ((x >> 2) & 0x3333333333333333ull);
+    x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0full;
+    return (uint32_t)((x * 0x0101010101010101ull) >> 56);
+}
+
 #endif

@@ -8,6 +8,7 @@
 #ifndef HV_CPUMASK_H
 #define HV_CPUMASK_H
 
+#include "hv/bits.h"
 #include "hv/types.h"
 
 struct cpumask {
@@ -68,7 +69,7 @@ static inline uint32_t cpumask_count(struct cpumask m)
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < m.nwords; i++)
-        n += (uint32_t)__builtin_popcountll(m.words[i]);
+        n += bits_count(m.words[i]);
     return n;
 }
 

@@ -1,0 +1,208 @@
+/*
+ * The scheduler's hands: it decides in sched/, this file saves, loads, arms and
+ * kicks.
+ *
+ * Decides nothing about who runs. A switch saves the leaving vCPU whole and
+ * only then tells the scheduler (sched_saved), so that no other CPU can run it
+ * before; then it loads the next one. Choosing the same vCPU again touches no
+ * hardware state.
+ *
+ * Invariant: cpu->current is the vCPU whose state is loaded on the CPU, and its
+ * unit has on_cpu set.
+ */
+#include "kernel/schedule.h"
+
+#include <errno.h>
+
+#include "boot/cmdline.h"
+
+#include "kernel/arch.h"
+#include "kernel/cpu.h"
+#include "kernel/machine.h"
+#include "kernel/mem.h"
+#include "kernel/printk.h"
+#include "kernel/timer.h"
+#include "kernel/vm_life.h"
+#include "sched/sched_host.h"
+
+struct sched *sched;
+
+static enum runq_arrangement arrangement; /* [i] */
+
+/* ---- what sched/ asks of its host ---- */
+
+void sched_host_kick(uint32_t cpu)
+{
+    cpu_hazard(cpus[cpu], HAZARD_SCHED);
+}
+
+/* A remote CPU is made to pick at once: its pick works the deadline out again
+ * and arms its own timer. */
+void sched_host_arm(uint32_t cpu, ns_t deadline)
+{
+    struct cpu *self = cpu_this();
+
+    if (cpu != self->id)
+        cpu_hazard(cpus[cpu], HAZARD_SCHED);
+    else if (deadline < self->slice.deadline)
+        timer_arm(&self->slice, deadline);
+}
+
+void sched_host_trace(uint32_t cpu, uint32_t event, uint64_t a, uint64_t b)
+{
+    (void)cpu;
+    (void)event;
+    (void)a;
+    (void)b;
+}
+
+/* ---- set-up ---- */
+
+static void schedule_slice_end(struct timer *timer, ns_t now)
+{
+    (void)now;
+    cpu_hazard(container_of(timer, struct cpu, slice), HAZARD_SCHED);
+}
+
+static void schedule_params(struct sched_params *p)
+{
+    const struct options *o = &machine.options;
+    char word[OPTION_TEXT_CHARS];
+
+    option_format(o, OPTION_sched_preset, word, sizeof(word));
+    sched_params_default(p);
+    if (sched_params_preset(p, word) < 0)
+        pr_warn("sched_preset=%s is not known: the default is used", word);
+    option_format(o, OPTION_credit2_runqueue, word, sizeof(word));
+    if (sched_arrangement_parse(word, &p->arrangement) < 0)
+        pr_warn("credit2_runqueue=%s is not known: socket is used", word);
+    p->max_cpus_runqueue = (uint32_t)o->sched_credit2_max_cpus_runqueue;
+    p->ratelimit_ns = o->sched_ratelimit_us * NS_PER_US;
+    p->asym = p->asym && o->asym;
+}
+
+int schedule_init(void)
+{
+    struct sched_params params;
+    void *memory = mem_zalloc(sched_bytes(cpu_count), 0);
+
+    if (!memory)
+        return -ENOMEM;
+    schedule_params(&params);
+    arrangement = params.arrangement;
+    sched = sched_init(memory, &params, machine.places, cpu_count, machine.numa.distance,
+                       machine.numa.nnodes);
+    return 0;
+}
+
+enum runq_arrangement schedule_arrangement(void)
+{
+    return arrangement;
+}
+
+void schedule_cpu_init(struct cpu *cpu)
+{
+    timer_init(&cpu->slice, schedule_slice_end);
+    cpu->idle_since = arch_now();
+    if (sched_cpu_online(sched, cpu->id, cpu->idle_since) < 0)
+        panic("CPU %u cannot join the scheduler", cpu->id);
+}
+
+/* ---- the switch ---- */
+
+static void schedule_switch_out(struct vcpu *prev, ns_t now)
+{
+    bool leaves = prev->leaving;
+
+    guest_switch_out(prev, !prev->blocked);
+    virt->save(prev);
+    cpu_this()->current = NULL;
+    sched_saved(sched, &prev->unit, now); /* from here on another CPU may run it */
+    if (leaves)
+        vm_vcpu_left(prev);
+}
+
+static void schedule_switch_in(struct cpu *cpu, struct vcpu *next, ns_t now)
+{
+    virt->load(next);
+    guest_switch_in(next, now);
+    cpu->current = next;
+    /*
+     * The scheduler showed the unit running before; order that before the loop's
+     * look at the pending word. Partner: vcpu_post, which sets the word before it
+     * looks whether the unit runs.
+     */
+    atomic_fence();
+}
+
+static void schedule_switch(struct cpu *cpu, struct vcpu *next, ns_t now)
+{
+    cpu->switches++;
+    if (cpu->current)
+        schedule_switch_out(cpu->current, now);
+    else
+        cpu->idle_ns += now - cpu->idle_since;
+    if (next)
+        schedule_switch_in(cpu, next, now);
+    else
+        cpu->idle_since = now;
+}
+
+void schedule(struct cpu *cpu)
+{
+    ns_t now = arch_now();
+    ns_t deadline;
+    struct unit *unit = sched_pick(sched, cpu->id, now, &deadline);
+    struct vcpu *next = unit ? unit->owner : NULL;
+
+    if (next != cpu->current)
+        schedule_switch(cpu, next, now);
+    if (deadline == NS_NEVER)
+        timer_cancel(&cpu->slice);
+    else if (deadline != cpu->slice.deadline)
+        timer_arm(&cpu->slice, deadline);
+}
+
+/* ---- requests ---- */
+
+void schedule_yield(void)
+{
+    struct cpu *cpu = cpu_this();
+
+    sched_yield(sched, cpu->id, arch_now());
+    cpu_hazard_self(HAZARD_SCHED);
+}
+
+bool schedule_yield_to(struct vcpu *to)
+{
+    struct cpu *cpu = cpu_this();
+
+    if (!unit_is_ready(&to->unit) || !sched_yield_to(sched, cpu->id, &to->unit, arch_now()))
+        return false;
+    cpu_hazard_self(HAZARD_SCHED);
+    return true;
+}
+
+void schedule_sleep(void)
+{
+    struct cpu *cpu = cpu_this();
+
+    sched_sleep(sched, cpu->id, arch_now());
+    cpu_hazard_self(HAZARD_SCHED);
+}
+
+void schedule_wake(struct vcpu *v)
+{
+    sched_wake(sched, &v->unit, arch_now());
+}
+
+void schedule_interrupt(struct vcpu *v)
+{
+    struct cpu *self = cpu_this();
+    struct cpu *cpu = cpus[atomic_get(&v->unit.cpu)];
+
+    if (unit_is_running(&v->unit) && cpu != self) {
+        self->kicks_sent++;
+        arch_send_kick(cpu);
+    }
+}

@@ -1,0 +1,246 @@
+/*
+ * Commands about VMs: vms, start, pause, unpause, kill, console, weight, pin.
+ *
+ * They run on CPU 0, where VMs are also built and taken down
+ * (kernel/vm_build.c), so a VM's arrays do not change between two lines of a
+ * step.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "kernel/arch.h"
+#include "kernel/console.h"
+#include "kernel/cpu.h"
+#include "kernel/schedule.h"
+#include "kernel/shell.h"
+#include "kernel/vm_life.h"
+#include "sched/sched.h"
+
+static const char *const state_names[] = {[VM_RUNNING] = "running",
+                                          [VM_PAUSED] = "paused",
+                                          [VM_STOPPED] = "stopped",
+                                          [VM_CRASHED] = "crashed"};
+
+/* ---- vms ---- */
+
+static void vms_json_row(struct json *j, const struct vm *vm)
+{
+    json_begin_object(j, NULL);
+    json_string(j, "name", vm->config.name);
+    json_string(j, "state", state_names[vm->state]);
+    json_u64(j, "vcpus", vm->config.vcpus);
+    json_u64(j, "memory_bytes", vm->config.memory_bytes);
+    json_begin_array(j, "nodes");
+    for (uint32_t i = 0; i < vm->placement.count; i++)
+        json_u64(j, NULL, vm->placement.node[i]);
+    json_end_array(j);
+    if (vm->has_exit_code)
+        json_i64(j, "exit_code", vm->exit_code);
+    else
+        json_null(j, "exit_code");
+    json_end_object(j);
+}
+
+static void vms_row(struct shell *sh, const struct vm *vm)
+{
+    char memory[16];
+
+    shell_printf(sh, "%-16s %-8s %5u %10s  ", vm->config.name, state_names[vm->state],
+                 vm->config.vcpus,
+                 shell_format_bytes(memory, sizeof(memory), vm->config.memory_bytes));
+    for (uint32_t i = 0; i < vm->placement.count; i++)
+        shell_printf(sh, "%s%u", i ? "," : "", vm->placement.node[i]);
+    if (vm->has_exit_code)
+        shell_printf(sh, "  exit code %d", vm->exit_code);
+    shell_printf(sh, "\n");
+}
+
+static bool vms_step(struct shell *sh)
+{
+    if (!sh->step && sh->as_json)
+        json_begin_array(&sh->json, NULL);
+    else if (!sh->step)
+        shell_printf(sh, "%-16s %-8s %5s %10s  %s\n", "NAME", "STATE", "VCPUS", "MEMORY", "NODES");
+    if (sh->index < vm_count) {
+        if (sh->as_json)
+            vms_json_row(&sh->json, vms[sh->index++]);
+        else
+            vms_row(sh, vms[sh->index++]);
+        return false;
+    }
+    if (sh->as_json) {
+        json_end_array(&sh->json);
+        shell_put(sh, "\n", 1);
+    }
+    return true;
+}
+
+/* ---- one VM by name ---- */
+
+static struct vm *shell_vm_named(struct shell *sh)
+{
+    struct vm *vm = sh->argc > 1 ? vm_find(sh->argv[1]) : NULL;
+
+    if (!vm)
+        shell_printf(sh, "%s: %s\n", sh->argv[0],
+                     sh->argc > 1 ? "there is no VM of that name; `vms` lists them" : "which VM?");
+    return vm;
+}
+
+static bool vm_command(struct shell *sh, int (*act)(struct vm *vm), const char *refusal)
+{
+    struct vm *vm = shell_vm_named(sh);
+
+    if (vm && act(vm) < 0)
+        shell_printf(sh, "%s: %s %s\n", sh->argv[0], vm->config.name, refusal);
+    return true;
+}
+
+static bool start_step(struct shell *sh)
+{
+    return vm_command(sh, vm_start,
+                      virt ? "runs, or is still being taken down"
+                           : "cannot start: this machine has no VT-x or AMD-V to use");
+}
+
+static bool pause_step(struct shell *sh)
+{
+    return vm_command(sh, vm_pause, "does not run");
+}
+
+static bool unpause_step(struct shell *sh)
+{
+    return vm_command(sh, vm_unpause, "is not paused");
+}
+
+static bool kill_step(struct shell *sh)
+{
+    return vm_command(sh, vm_destroy, "does not run");
+}
+
+static bool console_step(struct shell *sh)
+{
+    struct vm *vm = shell_vm_named(sh);
+
+    if (vm)
+        console_attach(vm->id);
+    return true;
+}
+
+/* ---- weight, pin ---- */
+
+static void vm_set_weight(struct vm *vm, uint32_t weight)
+{
+    vm->config.weight = weight;
+    for (uint32_t i = 0; i < vm->vcpu_count; i++)
+        sched_unit_set_weight(sched, &vm->vcpus[i]->unit, weight, arch_now());
+}
+
+static bool weight_step(struct shell *sh)
+{
+    struct vm *vm = shell_vm_named(sh);
+    uint64_t weight;
+
+    if (!vm)
+        return true;
+    if (sh->argc < 3)
+        shell_printf(sh, "%s has weight %u\n", vm->config.name, vm->config.weight);
+    else if (shell_parse_u64(sh->argv[2], false, &weight) || weight < 1 ||
+             weight > GUEST_WEIGHT_MAX)
+        shell_printf(sh, "weight: `%s` is not a number from 1 to %u\n", sh->argv[2],
+                     GUEST_WEIGHT_MAX);
+    else
+        vm_set_weight(vm, (uint32_t)weight);
+    return true;
+}
+
+/* "VM/2": one vCPU; "VM": all of them. */
+static struct vm *pin_target(struct shell *sh, uint32_t *first, uint32_t *last)
+{
+    char *slash = sh->argc > 1 ? strchr(sh->argv[1], '/') : NULL;
+    uint64_t index = 0;
+    struct vm *vm;
+
+    if (slash)
+        *slash = '\0';
+    vm = shell_vm_named(sh);
+    if (!vm)
+        return NULL;
+    *first = 0;
+    *last = vm->vcpu_count;
+    if (!slash)
+        return vm;
+    if (shell_parse_u64(slash + 1, false, &index) || index >= vm->vcpu_count) {
+        shell_printf(sh, "pin: %s has no vCPU `%s`\n", vm->config.name, slash + 1);
+        return NULL;
+    }
+    *first = (uint32_t)index;
+    *last = *first + 1;
+    return vm;
+}
+
+/* "3" or "3-5" into the mask: CPUs that are up. 0 or -EINVAL. */
+static int pin_add_range(char *text, struct cpumask mask)
+{
+    char *dash = strchr(text, '-');
+    uint64_t first, last;
+
+    if (dash)
+        *dash = '\0';
+    if (shell_parse_u64(text, false, &first) || first >= cpu_count)
+        return -EINVAL;
+    last = first;
+    if (dash && (shell_parse_u64(dash + 1, false, &last) || last < first || last >= cpu_count))
+        return -EINVAL;
+    for (; first <= last; first++)
+        if (cpus[first])
+            cpumask_set(mask, (uint32_t)first);
+    return 0;
+}
+
+/* "0-3,8" into the mask. 0, or -EINVAL when it is no such list or names no CPU
+ * that is up. */
+static int pin_cpus(char *text, struct cpumask mask)
+{
+    cpumask_zero(mask);
+    while (text) {
+        char *comma = strchr(text, ',');
+
+        if (comma)
+            *comma = '\0';
+        if (pin_add_range(text, mask) < 0)
+            return -EINVAL;
+        text = comma ? comma + 1 : NULL;
+    }
+    return cpumask_empty(mask) ? -EINVAL : 0;
+}
+
+static bool pin_step(struct shell *sh)
+{
+    static uint64_t words[CPUS_MAX / 64]; /* CPU 0 only, one command at a time */
+    struct cpumask mask = cpumask_over(words, cpu_count);
+    uint32_t first, last;
+    struct vm *vm = pin_target(sh, &first, &last);
+
+    if (!vm)
+        return true;
+    if (sh->argc < 3 || pin_cpus(sh->argv[2], mask) < 0) {
+        shell_printf(sh, "pin: give CPUs that are up, such as 0-3,8\n");
+        return true;
+    }
+    for (uint32_t i = first; i < last; i++)
+        sched_unit_set_affinity(sched, &vm->vcpus[i]->unit, mask, mask, arch_now());
+    return true;
+}
+
+const struct shell_command shell_vm_commands[] = {
+    {"vms", "", "virtual machines and their state", vms_step, true},
+    {"start", "NAME", "start a VM that is not running", start_step, false},
+    {"pause", "NAME", "stop scheduling a VM", pause_step, false},
+    {"unpause", "NAME", "schedule it again", unpause_step, false},
+    {"kill", "NAME", "end a VM", kill_step, false},
+    {"console", "NAME", "talk to a VM's serial port; Ctrl-] comes back", console_step, false},
+    {"weight", "NAME [WEIGHT]", "show or set a VM's share of CPU time", weight_step, false},
+    {"pin", "NAME[/VCPU] CPUS", "confine a VM or one vCPU to CPUs, such as 0-3,8", pin_step, false},
+    {NULL, NULL, NULL, NULL, false},
+};

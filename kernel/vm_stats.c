@@ -1,0 +1,46 @@
+/*
+ * Statistics of VMs: sums over vCPUs, kept when these go.
+ *
+ * Counters are written by whichever CPU has the vCPU and read here without a
+ * lock: each is one aligned word, so a listing may be a moment old but never
+ * torn.
+ */
+#include "kernel/vm_stats.h"
+
+#include "kernel/arch.h"
+
+static void vcpu_stats_add(const struct vcpu_stats *from, struct vcpu_stats *sum)
+{
+    for (uint32_t i = 0; i < EXIT_KIND_COUNT; i++)
+        sum->exits[i] += atomic_get(&from->exits[i]);
+    for (uint32_t i = 0; i < VCPU_HYPERCALL_COUNT; i++)
+        sum->hypercalls[i] += atomic_get(&from->hypercalls[i]);
+    sum->ipis += atomic_get(&from->ipis);
+}
+
+static void vm_stats_add_vcpu(struct vcpu *v, struct vm_stats *sum)
+{
+    ns_t run = 0;
+    ns_t wait = 0;
+
+    vcpu_stats_add(&v->stats, &sum->vcpu);
+    unit_times(&v->unit, arch_now(), &run, &wait);
+    sum->run_ns += run;
+    sum->wait_ns += wait;
+    sum->migrations += atomic_get(&v->unit.migrations);
+}
+
+void vm_stats_add(struct vm *vm, struct vm_stats *sum)
+{
+    vcpu_stats_add(&vm->past.vcpu, &sum->vcpu);
+    sum->run_ns += vm->past.run_ns;
+    sum->wait_ns += vm->past.wait_ns;
+    sum->migrations += vm->past.migrations;
+    for (uint32_t i = 0; i < vm->vcpu_count; i++)
+        vm_stats_add_vcpu(vm->vcpus[i], sum);
+}
+
+void vm_stats_keep(struct vcpu *v)
+{
+    vm_stats_add_vcpu(v, &v->vm->past);
+}
