@@ -126,7 +126,7 @@ static const struct {
 
 static uint64_t batch_median(void (*loop)(void))
 {
-    uint64_t sorted[BATCHES_MAX];
+    uint64_t sorted[BATCHES_MAX] = {0};
 
     loop(); /* once outside the measurement, for what is set up on first use */
     for (uint32_t i = 0; i < batches; i++) {

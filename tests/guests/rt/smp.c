@@ -110,7 +110,8 @@ static bool id_try(uint32_t id, uint64_t wait_us)
     return true;
 }
 
-/* APIC ids are `*package` apart from package to package; returns how many CPUs a package has. */
+/* APIC ids are `*package`, a power of two, apart from package to package; returns how many CPUs a
+ * package has. */
 static uint32_t package_shape(uint32_t *package)
 {
     struct cpuid_regs r;
@@ -137,7 +138,7 @@ void smp_start(void)
     memcpy((void *)(uint64_t)AP_TRAMPOLINE, ap_trampoline,
            (uint64_t)ap_trampoline_end - (uint64_t)ap_trampoline);
     for (uint32_t id = 0; id < limit; id++) {
-        bool expected = wanted ? id < wanted : id < package && id % package < count;
+        bool expected = wanted ? id < wanted : id < package && (id & (package - 1)) < count;
         bool is_up = id == boot_cpu.apic_id;
 
         if (smp_count == RT_CPUS_MAX || (wanted && smp_count >= wanted))
@@ -146,7 +147,7 @@ void smp_start(void)
             break; /* fewer CPUs than asked for */
         if (!is_up)
             is_up = id_try(id, expected ? WAIT_EXPECTED_US : WAIT_PROBE_US);
-        if (!is_up && !wanted && id % package == 0)
+        if (!is_up && !wanted && (id & (package - 1)) == 0)
             break; /* no further package */
     }
 }
