@@ -135,7 +135,7 @@ void machine_number_cpus(void)
     }
 }
 
-void machine_place_cpus(void)
+void machine_place_cpus(bool all_up)
 {
     static uint64_t *scratch;
     struct machine *m = &machine;
@@ -143,8 +143,8 @@ void machine_place_cpus(void)
     if (!scratch)
         scratch = early_take(arch_topology_scratch_words(cpu_count) * sizeof(*scratch));
     arch_topology(m->places, cpu_count, m->options.smt.word == SMT_COMPUTE_UNIT, scratch,
-                  &m->topology, &m->warnings);
-    for (uint32_t i = 0; i < cpu_count; i++) {
+                  &m->topology, all_up ? &m->warnings : NULL);
+    for (uint32_t i = 0; all_up && i < cpu_count; i++) {
         if (cpus[i])
             cpus[i]->place = m->places[i];
     }

@@ -76,14 +76,13 @@ static void machine_check_enable(void)
 {
     uint64_t capabilities, banks;
 
-    if (!cpu_features.mca)
+    /* Safe forms throughout: emulators announce the architecture, or banks, that they lack. */
+    if (!cpu_features.mca || asm_rdmsr_safe(MSR_MCG_CAP, &capabilities))
         return;
-    capabilities = asm_rdmsr(MSR_MCG_CAP);
     banks = FIELD_GET(MCG_CAP_COUNT, capabilities);
     if (capabilities & MCG_CAP_CTL)
-        asm_wrmsr(MSR_MCG_CTL, UINT64_MAX);
+        (void)asm_wrmsr_safe(MSR_MCG_CTL, UINT64_MAX);
     for (uint32_t bank = 0; bank < banks; bank++) {
-        /* Safe forms: emulators count banks that they do not have. */
         if (!asm_wrmsr_safe(MSR_MC_CTL(bank), UINT64_MAX))
             (void)asm_wrmsr_safe(MSR_MC_STATUS(bank), 0);
     }

@@ -130,9 +130,9 @@ void ap_main(struct ap_slot *slot)
 {
     struct cpu *cpu = slot->cpu;
 
-    features_setup_cpu();
     paging_load();
-    cpu_area_load(cpu);
+    cpu_area_load(cpu); /* gates first: the set-up probes registers that may fault */
+    features_setup_cpu();
     apic_init_cpu();
     apic_timer_init_cpu();
     cpuid_capture(cpu->arch);

@@ -129,13 +129,13 @@ static _Noreturn void exception_fatal(const struct trap_frame *frame)
 /* The machine-check banks' words, then the end: nothing is known to be sound any more. */
 static _Noreturn void machine_check(const struct trap_frame *frame)
 {
-    uint64_t banks = FIELD_GET(MCG_CAP_COUNT, asm_rdmsr(MSR_MCG_CAP));
-    uint64_t status, address;
+    uint64_t capabilities, status, address;
 
     panic_enter();
     pr_err("PANIC on CPU %u: machine check, status %lx\n", cpu_this()->id,
            asm_rdmsr(MSR_MCG_STATUS));
-    for (uint32_t bank = 0; bank < banks; bank++) {
+    capabilities = asm_rdmsr(MSR_MCG_CAP);
+    for (uint32_t bank = 0; bank < FIELD_GET(MCG_CAP_COUNT, capabilities); bank++) {
         if (asm_rdmsr_safe(MSR_MC_STATUS(bank), &status) || !(status & MC_STATUS_VALID))
             continue;
         if (asm_rdmsr_safe(MSR_MC_ADDR(bank), &address))
