@@ -5,13 +5,7 @@
 #include "hv/firmware.h"
 #include "hv/options.h"
 
-enum option_kind {
-    OPTION_KIND_BOOL,
-    OPTION_KIND_UINT,
-    OPTION_KIND_SIZE,
-    OPTION_KIND_WORD,
-    OPTION_KIND_TEXT
-};
+enum option_kind { OPTION_KIND_BOOL, OPTION_KIND_UINT, OPTION_KIND_WORD, OPTION_KIND_TEXT };
 enum option_when { OPTION_WHEN_BOOT, OPTION_WHEN_RUNTIME };
 
 struct option_desc {

@@ -23,7 +23,6 @@ static const uint16_t option_offset[OPTION_COUNT] = {OPTION_LIST(OPTION_OFFSET)}
 
 #define DEFAULT_BOOL(value) (value)
 #define DEFAULT_UINT(value) (value)
-#define DEFAULT_SIZE(value) (value)
 #define DEFAULT_TEXT(value) value
 #define DEFAULT_WORD(value) \
     {                       \
@@ -85,7 +84,7 @@ static bool word_is_listed(const struct option_desc *desc, const char *text)
 static int set_number(const struct option_desc *desc, const char *text, uint64_t *out)
 {
     uint64_t v;
-    int err = desc->kind == OPTION_KIND_SIZE ? token_bytes(text, &v) : token_number(text, &v);
+    int err = token_number(text, &v);
 
     if (err)
         return err;

@@ -4,8 +4,8 @@
  *
  * Spelt as in Xen where the meaning is equal. A row:
  *   X(KIND, field, "name", default, min, max, words, when, "help")
- * KIND BOOL (bool), UINT and SIZE (uint64_t; SIZE takes K M G T), WORD (struct option_word), TEXT
- * (char[OPTION_TEXT_CHARS]). `words` lists the words of a WORD, in the order of the enum below it;
+ * KIND BOOL (bool), UINT (uint64_t), WORD (struct option_word), TEXT
+ * (char[OPTION_TEXT_CHARS]). `words` lists the words of a WORD, in the order of its enum;
  * a word that ends in "=" takes a number between min and max. `when`: BOOT, or RUNTIME when the
  * console may set it.
  */
@@ -21,33 +21,33 @@ enum option_numa { NUMA_OFF, NUMA_ON, NUMA_FAKE, NUMA_NOACPI };
 enum option_smt { SMT_OFF, SMT_ON, SMT_COMPUTE_UNIT };
 enum option_ple { PLE_OFF, PLE_ON, PLE_AUTO };
 
-#define OPTION_LIST(X)                                                                            \
-    X(TEXT, console, "console", "com1", 0, 0, "", BOOT,                                           \
-      "Where output goes: com1, vga or none; several by commas.")                                 \
-    X(TEXT, com1, "com1", "115200,8n1", 0, 0, "", BOOT,                                           \
-      "Serial port as baud[,DPS[,io-base[,irq]]]; baud `auto` leaves the firmware's rate.")       \
-    X(WORD, loglvl, "loglvl", LOGLVL_INFO, 0, 0, "none error warning info debug", RUNTIME,        \
-      "Least severe message that is printed.")                                                    \
-    X(WORD, numa, "numa", NUMA_ON, 1, NODES_MAX, "off on fake= noacpi", BOOT,                     \
-      "Nodes from SRAT (on), one node (off), <n> equal parts of memory (fake=<n>), or as on but " \
-      "without reading SRAT (noacpi).")                                                           \
-    X(WORD, smt, "smt", SMT_ON, 0, 0, "off on compute-unit", BOOT,                                \
-      "Use every hardware thread (on) or one per core (off); compute-unit also treats the two "   \
-      "cores of an AMD family 15h unit as siblings.")                                             \
-    X(UINT, maxcpus, "maxcpus", CPUS_MAX, 1, CPUS_MAX, "", BOOT,                                  \
-      "Most CPUs to bring up, the boot CPU included.")                                            \
-    X(WORD, credit2_runqueue, "credit2_runqueue", 3, 0, 0, "cpu core llc socket node all", BOOT,  \
-      "CPUs that share one runqueue.")                                                            \
-    X(UINT, sched_credit2_max_cpus_runqueue, "sched_credit2_max_cpus_runqueue", 16, 1, CPUS_MAX,  \
-      "", BOOT, "Most CPUs in one runqueue; a larger group is split evenly.")                     \
-    X(UINT, sched_ratelimit_us, "sched_ratelimit_us", 1000, 0, 500000, "", RUNTIME,               \
-      "Microseconds a unit runs before another may preempt it; 0 turns the limit off.")           \
-    X(WORD, sched_preset, "sched_preset", 0, 0, 0, "default credit2-2016", BOOT,                  \
-      "A named set of scheduler parameters.")                                                     \
-    X(BOOL, asym, "asym", true, 0, 0, "", RUNTIME,                                                \
-      "Prefer CPUs of higher priority among idle cores (asymmetric packing).")                    \
-    X(WORD, ple, "ple", PLE_AUTO, 0, 0, "off on auto", BOOT,                                      \
-      "Intercept guests' pause loops: where the CPU has a filter (auto), never, or always.")
+#define OPTION_LIST(X)                                                                           \
+    X(TEXT, console, "console", "com1", 0, 0, "", BOOT,                                          \
+      "Where output goes: com1, vga or none; several by commas.")                                \
+    X(TEXT, com1, "com1", "115200,8n1", 0, 0, "", BOOT,                                          \
+      "Serial port as baud[,DPS[,io-base[,irq]]]; baud `auto` leaves the firmware's rate.")      \
+    X(WORD, loglvl, "loglvl", LOGLVL_INFO, 0, 0, "none error warning info debug", RUNTIME,       \
+      "Least severe message that is printed.")                                                   \
+    X(WORD, numa, "numa", NUMA_ON, 1, NODES_MAX, "off on fake= noacpi", BOOT,                    \
+      "Nodes from SRAT (on), one node (off), equal parts of memory (fake), or one node because " \
+      "SRAT is not read (noacpi).")                                                              \
+    X(WORD, smt, "smt", SMT_ON, 0, 0, "off on compute-unit", BOOT,                               \
+      "Use every hardware thread (on) or one per core (off); compute-unit also treats the two "  \
+      "cores of an AMD family 15h unit as siblings.")                                            \
+    X(UINT, maxcpus, "maxcpus", CPUS_MAX, 1, CPUS_MAX, "", BOOT,                                 \
+      "Most CPUs to bring up, the boot CPU included.")                                           \
+    X(WORD, credit2_runqueue, "credit2_runqueue", 3, 0, 0, "cpu core llc socket node all", BOOT, \
+      "CPUs that share one runqueue.")                                                           \
+    X(UINT, sched_credit2_max_cpus_runqueue, "sched_credit2_max_cpus_runqueue", 16, 1, CPUS_MAX, \
+      "", BOOT, "Most CPUs in one runqueue; a larger group is split evenly.")                    \
+    X(UINT, sched_ratelimit_us, "sched_ratelimit_us", 1000, 0, 500000, "", RUNTIME,              \
+      "Microseconds a unit runs before another may preempt it; 0 turns the limit off.")          \
+    X(WORD, sched_preset, "sched_preset", 0, 0, 0, "default credit2-2016", BOOT,                 \
+      "A named set of scheduler parameters.")                                                    \
+    X(BOOL, asym, "asym", true, 0, 0, "", RUNTIME,                                               \
+      "Prefer CPUs of higher priority among idle cores (asymmetric packing).")                   \
+    X(WORD, ple, "ple", PLE_AUTO, 0, 0, "off on auto", BOOT,                                     \
+      "Intercept guests' pause loops: never, always, or where the CPU has a filter (auto).")
 
 struct option_word {
     uint32_t word;   /* index in the list of words */
@@ -56,7 +56,6 @@ struct option_word {
 
 #define OPTION_TYPE_BOOL(field) bool field
 #define OPTION_TYPE_UINT(field) uint64_t field
-#define OPTION_TYPE_SIZE(field) uint64_t field
 #define OPTION_TYPE_WORD(field) struct option_word field
 #define OPTION_TYPE_TEXT(field) char field[OPTION_TEXT_CHARS]
 

@@ -1,0 +1,90 @@
+/*
+ * Prints docs/parameters.md from the option table (hv/options.h), so that the page cannot say
+ * anything else than the parser does. `make docs` calls it, `make check` compares.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "boot/cmdline.h"
+#include "hv/guest_config.h"
+
+static const char *const kind_names[] = {
+    [OPTION_KIND_BOOL] = "on or off",
+    [OPTION_KIND_TEXT] = "text",
+};
+
+/* "off on fake= x" as `off`, `on`, `fake=<n>`, `x`. */
+static void print_words(const struct option_desc *d)
+{
+    const char *at = d->words;
+
+    while (*at) {
+        int n = (int)strcspn(at, " ");
+
+        printf("`%.*s%s`", n, at, at[n - 1] == '=' ? "<n>" : "");
+        at += n + (at[n] == ' ');
+        if (*at)
+            printf(", ");
+    }
+}
+
+static void print_form(const struct option_desc *d)
+{
+    if (d->kind == OPTION_KIND_WORD)
+        print_words(d);
+    else if (d->kind == OPTION_KIND_UINT)
+        printf("%llu to %llu", (unsigned long long)d->min, (unsigned long long)d->max);
+    else
+        printf("%s", kind_names[d->kind]);
+}
+
+static void print_options(void)
+{
+    struct options defaults;
+
+    options_default(&defaults);
+    for (uint32_t id = 0; id < OPTION_COUNT; id++) {
+        const struct option_desc *d = &option_table[id];
+        char value[OPTION_TEXT_CHARS];
+
+        option_format(&defaults, (enum option_id)id, value, sizeof(value));
+        printf("| `%s` | ", d->name);
+        print_form(d);
+        printf(" | `%s` | %s | %s |\n", value, d->when == OPTION_WHEN_RUNTIME ? "yes" : "",
+               d->help);
+    }
+}
+
+int main(void)
+{
+    printf("# Command line\n\n"
+           "Generated from `include/hv/options.h` by `tools/gen_parameters.c`; do not edit.\n\n"
+           "Options are `name=value`; a switch may be written `name` (on) or `no-name` (off). `-` "
+           "and\n"
+           "`_` in names are the same. Names are Xen's where the meaning is equal. Of repeated "
+           "options\n"
+           "the last counts; an unknown or malformed one is named in a warning and ignored. Those "
+           "marked\n"
+           "*running* can be changed on the console with `param`.\n\n"
+           "| option | values | default | running | meaning |\n"
+           "|---|---|---|---|---|\n");
+    print_options();
+    printf("\n## Guests\n\n"
+           "A guest is a boot module whose line reads\n\n"
+           "    FILE name=web vcpus=4 memory=256M [key=value...] -- guest command line\n\n"
+           "| key | values | default |\n"
+           "|---|---|---|\n"
+           "| `name` | up to %d letters, digits, `-`, `_`, `.` | FILE without folder and suffix |\n"
+           "| `vcpus` | 1 to %u | 1, or sockets x cores x threads |\n"
+           "| `memory` | 2M or more | 64M |\n"
+           "| `weight` | 1 to %u | 256 |\n"
+           "| `cpus` | CPUs it may run on, such as `0-3,8` | all |\n"
+           "| `nodes` | nodes its memory comes from, such as `0-1` | chosen by placement |\n"
+           "| `sockets`, `cores`, `threads` | what it sees; the product is `vcpus` | one socket |\n"
+           "| `l3-cache` | on, off | off |\n"
+           "| `pv` | on, off, or some of kvmclock,nodelay,steal,unhalt,tlb,ipi,yield | on |\n"
+           "| `initrd` | name of another module, handed to the guest | none |\n"
+           "| `autostart` | on, off | on |\n",
+           GUEST_NAME_CHARS - 1, GUEST_VCPUS_MAX, GUEST_WEIGHT_MAX);
+    return 0;
+}
