@@ -155,12 +155,13 @@ void schedule(struct cpu *cpu)
     struct unit *unit = sched_pick(sched, cpu->id, now, &deadline);
     struct vcpu *next = unit ? unit->owner : NULL;
 
-    if (next != cpu->current)
-        schedule_switch(cpu, next, now);
+    /* Before the switch: sched_saved in it may ask for an earlier deadline here. */
     if (deadline == NS_NEVER)
         timer_cancel(&cpu->slice);
     else if (deadline != cpu->slice.deadline)
         timer_arm(&cpu->slice, deadline);
+    if (next != cpu->current)
+        schedule_switch(cpu, next, now);
 }
 
 /* ---- requests ---- */
@@ -169,7 +170,7 @@ void schedule_yield(void)
 {
     struct cpu *cpu = cpu_this();
 
-    sched_yield(sched, cpu->id, arch_now());
+    sched_yield_current(sched, cpu->id, arch_now());
     cpu_hazard_self(HAZARD_SCHED);
 }
 

@@ -25,7 +25,7 @@ struct gap {
 
 static uint32_t cpus_of(const struct runq *rq)
 {
-    return (uint32_t)__builtin_popcountll(atomic_get(&rq->online));
+    return bits_count(atomic_get(&rq->online));
 }
 
 /* Loads below 2^49, CPUs at most 64: products below 2^55. */
@@ -130,7 +130,7 @@ static void move_one(struct sched *s, struct unit *u, struct runq *to, ns_t now)
 {
     place_withdraw(s, u);
     members_move(s, u, to, now);
-    place_beside(s, u);
+    place_beside(s, u, now);
 }
 
 /* Queued in its new runqueue, where the CPUs' deadlines do not know it yet. */

@@ -19,7 +19,7 @@ static bool has_online(const struct sched *s, const struct runq *rq, const struc
 static uint64_t crowd(const struct sched *s, const struct runq *rq, ns_t now)
 {
     uint64_t asleep = (uint64_t)atomic_get(&rq->nr_members) << (LOAD_FRAC_BITS - 2);
-    uint32_t cpus = (uint32_t)__builtin_popcountll(atomic_get(&rq->online));
+    uint32_t cpus = bits_count(atomic_get(&rq->online));
 
     return (load_of_runq(s, rq, now) + asleep) / MAX(cpus, 1u);
 }

@@ -85,7 +85,7 @@ static struct unit *choose(const struct sched *s, struct sched_cpu *c, ns_t now)
 }
 
 /* Takes the winner from slot or queue; what was reserved and lost goes beside. */
-static void take(struct sched *s, struct sched_cpu *c, struct unit *winner)
+static void take(struct sched *s, struct sched_cpu *c, struct unit *winner, ns_t now)
 {
     struct unit *reserved = c->reserved;
 
@@ -93,7 +93,7 @@ static void take(struct sched *s, struct sched_cpu *c, struct unit *winner)
         place_withdraw(s, winner);
     if (reserved && reserved != winner) {
         place_withdraw(s, reserved);
-        place_beside(s, reserved);
+        place_beside(s, reserved, now);
     }
 }
 
@@ -136,6 +136,12 @@ static int64_t waiting_credit(const struct sched *s, const struct sched_cpu *c,
     return credit_ns;
 }
 
+/* Could something that waits here go to an idle CPU elsewhere? */
+static bool is_push_worthwhile(const struct sched *s, const struct runq *rq)
+{
+    return rq->reach && s->params.overdue_push && (rq->reach & neighbour_fold(s, rq, HINT_IDLE));
+}
+
 /* Until when the unit that was picked may run undisturbed. */
 static ns_t deadline_busy(struct sched *s, struct sched_cpu *c, int64_t waiting_ns, ns_t now)
 {
@@ -152,7 +158,7 @@ static ns_t deadline_busy(struct sched *s, struct sched_cpu *c, int64_t waiting_
     }
     if (!(u->soft_cpus & c->bit) && u->soft_reach)
         deadline = MIN(deadline, now + s->params.slice_max_ns);
-    if (s->params.overdue_push && (c->rq->reach & neighbour_fold(s, c->rq, HINT_IDLE)))
+    if (is_push_worthwhile(s, c->rq))
         deadline = MIN(deadline, now + least);
     return deadline;
 }
@@ -168,22 +174,21 @@ static ns_t deadline_idle(struct sched *s, struct sched_cpu *c, ns_t now)
     return MIN(deadline, spread_pull(s, c, now));
 }
 
-/* What follows from a pick: reset, balance, and the deadline. */
+/* What follows from a pick: reset, balance, pushing what is overdue, and the deadline. */
 static ns_t settle(struct sched *s, struct sched_cpu *c, struct unit *left, ns_t now)
 {
     struct runq *rq = c->rq;
     int64_t waiting_ns = waiting_credit(s, c, left);
 
     if (waiting_ns <= 0 && credit_of(s, rq, c->cur) <= 0) {
-        uint64_t given = rq->given;
-
         credit_reset(s, rq, c->cur);
-        if (waiting_ns != INT64_MIN)
-            waiting_ns += (int64_t)(rq->given - given);
         balance_pass(s, rq, now);
+        waiting_ns = waiting_credit(s, c, left);
     }
-    if (rq->nr_queued && s->params.overdue_push && (rq->reach & neighbour_fold(s, rq, HINT_IDLE)))
+    if (is_push_worthwhile(s, rq)) {
         steal_push_overdue(s, rq, now);
+        waiting_ns = waiting_credit(s, c, left);
+    }
     return deadline_busy(s, c, waiting_ns, now);
 }
 
@@ -197,8 +202,9 @@ struct unit *sched_pick(struct sched *s, uint32_t cpu, ns_t now, ns_t *deadline)
     if (prev)
         credit_charge(s, c->rq, prev, now);
     idle_untickle(s, c);
+    c->rq->untimed &= ~c->bit;
     next = choose(s, c, now);
-    take(s, c, next);
+    take(s, c, next, now);
     if (!next && c->online && s->params.newidle_pull)
         next = steal_waiting(s, c, now);
     if (next != prev) {
@@ -213,6 +219,8 @@ struct unit *sched_pick(struct sched *s, uint32_t cpu, ns_t now, ns_t *deadline)
         prev->yielding = false;
     }
     *deadline = next ? settle(s, c, next == prev ? NULL : prev, now) : deadline_idle(s, c, now);
+    if (next && *deadline == NS_NEVER)
+        c->rq->untimed |= c->bit;
     spin_unlock(&c->rq->lock);
     return next;
 }

@@ -46,18 +46,39 @@ void place_withdraw(struct sched *s, struct unit *u)
     atomic_set(&u->state, UNIT_LEAVING);
 }
 
-static void place_queue(struct sched *s, struct unit *u)
+/*
+ * CPUs that run on without a deadline, because nobody waited for them when they picked, get one:
+ * else their units would outrun their share while the others take turns.
+ */
+static void arm_untimed(struct sched *s, const struct unit *u, ns_t now)
+{
+    struct runq *rq = u->rq;
+    int64_t credit_ns = credit_of(s, rq, u);
+
+    runq_for_each_bit(bit, rq->untimed & u->run_cpus)
+    {
+        struct sched_cpu *c = runq_cpu(s, rq, bit);
+        int64_t ahead_ns = credit_now(s, rq, c->cur, now) - credit_ns;
+
+        rq->untimed &= ~bit;
+        sched_host_arm(c->cpu, preempt_due(s, c, ahead_ns, now));
+    }
+}
+
+static void place_queue(struct sched *s, struct unit *u, ns_t now)
 {
     struct runq *rq = u->rq;
 
     u->order = u->yielding ? queue_last_order(rq, u->key) : u->key;
     u->yielding = false;
     queue_insert(s, rq, u);
+    if (rq->untimed & u->run_cpus)
+        arm_untimed(s, u, now);
     sched_host_trace(u->cpu, TRACE_SCHED_QUEUE, unit_trace_id(u), rq->id);
 }
 
 /* An idle CPU of this runqueue, or the queue; the runqueue's lock stays. */
-void place_beside(struct sched *s, struct unit *u)
+void place_beside(struct sched *s, struct unit *u, ns_t now)
 {
     struct runq *rq = u->rq;
     struct sched_cpu *c = idle_choose(s, rq, u->soft_cpus, u->cpu);
@@ -67,7 +88,7 @@ void place_beside(struct sched *s, struct unit *u)
     if (c)
         place_reserve(s, c, u);
     else
-        place_queue(s, u);
+        place_queue(s, u, now);
 }
 
 /* Off its preferred CPUs altogether, any idle thread there is worth going home to. */
@@ -108,7 +129,7 @@ static void place_busy(struct sched *s, struct unit *u, ns_t now)
         place_reserve(s, c, u);
         return;
     }
-    place_queue(s, u);
+    place_queue(s, u, now);
     if (c)
         sched_host_arm(c->cpu, MIN(when, overdue_at(s, u, now)));
 }
@@ -147,5 +168,5 @@ void place_again(struct sched *s, struct unit *u, ns_t now)
         return;
     }
     if (!place_idle(s, u, now))
-        place_queue(s, u);
+        place_queue(s, u, now);
 }

@@ -49,7 +49,7 @@ static struct victims victims_find(const struct sched *s, const struct runq *rq,
 }
 
 /* When the unit on `c` will have burnt down to `credit_ns`, and may be disturbed. */
-static ns_t when_due(const struct sched *s, const struct sched_cpu *c, int64_t ahead_ns, ns_t now)
+ns_t preempt_due(const struct sched *s, const struct sched_cpu *c, int64_t ahead_ns, ns_t now)
 {
     ns_t limit = c->cur->picked_at + MAX(s->params.ratelimit_ns, s->params.slice_min_ns);
     ns_t due = now;
@@ -78,6 +78,6 @@ struct sched_cpu *preempt_choose(const struct sched *s, const struct runq *rq, c
             return v.now;
     }
     if (v.later)
-        *when = when_due(s, v.later, v.later_score - credit_ns, now);
+        *when = preempt_due(s, v.later, v.later_score - credit_ns, now);
     return v.later;
 }

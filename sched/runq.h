@@ -36,6 +36,7 @@ struct runq {
     uint64_t packed;     /* [R, a] CPUs of cores with two or more busy siblings */
     uint64_t online;     /* [R, a] */
     uint64_t reach;      /* [R, a] below_reach of the tree's root; 0 when it is empty */
+    uint64_t untimed;    /* [R] busy CPUs whose last pick set no deadline */
     uint64_t max_recip;  /* [R] ceil(2^63 / max_weight) */
     uint32_t max_weight; /* [R] heaviest member; 1 without members */
     uint32_t cursor;     /* [R] where the next idle pick starts when asym is off */
@@ -145,6 +146,7 @@ struct sched_cpu *idle_choose(const struct sched *s, struct runq *rq, uint64_t m
 void idle_core_masks(const struct runq *rq, const struct sched_cpu *c, bool *idle, bool *packed);
 
 /* preempt.c */
+ns_t preempt_due(const struct sched *s, const struct sched_cpu *c, int64_t ahead_ns, ns_t now);
 struct sched_cpu *preempt_choose(const struct sched *s, const struct runq *rq, const struct unit *u,
                                  ns_t now, ns_t *when);
 
@@ -152,7 +154,7 @@ struct sched_cpu *preempt_choose(const struct sched *s, const struct runq *rq, c
 void place_kick(struct sched *s, struct sched_cpu *c);
 void place_reserve(struct sched *s, struct sched_cpu *c, struct unit *u);
 void place_withdraw(struct sched *s, struct unit *u);
-void place_beside(struct sched *s, struct unit *u);
+void place_beside(struct sched *s, struct unit *u, ns_t now);
 void place_unit(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY;
 void place_again(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY;
 

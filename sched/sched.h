@@ -100,7 +100,7 @@ struct unit *sched_pick(struct sched *s, uint32_t cpu, ns_t now, ns_t *deadline)
 void sched_saved(struct sched *s, struct unit *prev, ns_t now);
 
 /* Current goes behind the others of its runqueue at the next pick, even under the rate limit. */
-void sched_yield(struct sched *s, uint32_t cpu, ns_t now);
+void sched_yield_current(struct sched *s, uint32_t cpu, ns_t now);
 
 /*
  * Directed yield. True if `target` was ready: it is what this CPU's next pick returns when it waits

@@ -8,7 +8,7 @@
  */
 #include "sched/runq.h"
 
-void sched_yield(struct sched *s, uint32_t cpu, ns_t now)
+void sched_yield_current(struct sched *s, uint32_t cpu, ns_t now)
 {
     struct sched_cpu *c = &s->cpus[cpu];
 
@@ -33,14 +33,15 @@ static struct sched_cpu *choose_cpu(struct sched *s, struct sched_cpu *c, struct
 
 /* `c` is the yielding CPU itself (picks at once, so it needs no kick) or one that is not tickled.
  */
-static void hand_over(struct sched *s, struct sched_cpu *c, struct unit *target, bool kick)
+static void hand_over(struct sched *s, struct sched_cpu *c, struct unit *target, bool kick,
+                      ns_t now)
 {
     struct unit *displaced = c->reserved;
 
     place_withdraw(s, target);
     if (displaced) {
         place_withdraw(s, displaced);
-        place_beside(s, displaced);
+        place_beside(s, displaced, now);
     }
     if (!kick)
         idle_tickle(s, c);
@@ -62,7 +63,7 @@ bool sched_yield_to(struct sched *s, uint32_t cpu, struct unit *target, ns_t now
         to = choose_cpu(s, c, target, now);
         ready = to != NULL;
         if (to)
-            hand_over(s, to, target, to != c);
+            hand_over(s, to, target, to != c, now);
     }
     if (ready)
         sched_host_trace(cpu, TRACE_SCHED_YIELD_TO, unit_trace_id(target), cpu);
