@@ -1,0 +1,77 @@
+/*
+ * Credit: shares by weight, rate limit, reset, slices, remainders, on the small machine.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "sched/runq.h"
+#include "tests/unit/sched_machine.h"
+
+static struct sched_params defaults(void)
+{
+    struct sched_params p;
+
+    sched_params_default(&p);
+    return p;
+}
+
+struct share_row {
+    const char *name;
+    uint32_t ncpus, nunits;
+    uint32_t weights[8];
+    uint32_t want[8];      /* parts per million of all CPU time */
+    uint32_t error_ppm;    /* of each unit's own share */
+};
+
+static const struct share_row share_rows[] = {
+    {"two equal", 1, 2, {256, 256}, {500000, 500000}, 2000},
+    {"three equal on two", 2, 3, {256, 256, 256}, {333333, 333333, 333333}, 10000},
+    {"1:2 on one", 1, 2, {256, 512}, {333333, 666667}, 10000},
+    {"1:2:4 on one", 1, 3, {128, 256, 512}, {142857, 285714, 571429}, 10000},
+    /* The lightest burns 11.8 ms of credit in one rate limit; what is below the floor is forgiven. */
+    {"odd weights", 1, 3, {77, 301, 911}, {59736, 233514, 706750}, 20000},
+    /* 16 parts over 4 CPUs: nobody's share is above a CPU (4 parts). */
+    {"1:2:4, 8 on 4", 4, 8, {256, 256, 256, 256, 512, 512, 1024, 1024},
+     {62500, 62500, 62500, 62500, 125000, 125000, 250000, 250000}, 10000},
+    {"1:2:4 uneven, 8 on 4", 4, 8, {256, 256, 256, 512, 512, 512, 1024, 1024},
+     {58824, 58824, 58824, 117647, 117647, 117647, 235294, 235294}, 10000},
+};
+
+static void test_weights_share(void **state)
+{
+    (void)state;
+    for (size_t r = 0; r < ARRAY_SIZE(share_rows); r++) {
+        const struct share_row *row = &share_rows[r];
+        struct sched_params p = defaults();
+        struct machine *m = machine_new(1, row->ncpus, 1, 1, &p);
+        ns_t start = m->now;
+
+        for (uint32_t i = 0; i < row->nunits; i++)
+            machine_hog(m, row->weights[i], 0);
+        machine_run(m, start + 10 * NS_PER_SEC);
+        for (uint32_t i = 0; i < row->nunits; i++) {
+            uint64_t want = 10 * NS_PER_SEC * row->ncpus / 1000000 * row->want[i];
+            uint64_t got = machine_ran(m, &m->units[i]);
+            uint64_t off = got > want ? got - want : want - got;
+
+            if (off > want / 1000000 * row->error_ppm)
+                print_message("%s: unit %u of weight %u ran %.3f %% off\n", row->name, i,
+                              row->weights[i], 100.0 * ((double)got - (double)want) / (double)want);
+            assert_true(off <= want / 1000000 * row->error_ppm);
+        }
+        machine_free(m);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_weights_share),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
