@@ -74,5 +74,7 @@ void backtrace_print(uint64_t rip, uint64_t rbp)
 
 void arch_stack_trace(void)
 {
-    backtrace_print((uint64_t)__builtin_return_address(0), (uint64_t)__builtin_frame_address(0));
+    const uint64_t *frame = __builtin_frame_address(0); /* the caller's frame, where it goes on */
+
+    backtrace_print(frame[1], frame[0]);
 }

@@ -139,7 +139,7 @@ void ap_main(struct ap_slot *slot)
     /* Release pairs with wait_ready: what this CPU said of itself is there. */
     atomic_set_release(&slot->state, AP_READY);
     while (atomic_get_acquire(&slot->state) != AP_COMPARE)
-        asm_pause();
+        asm_sti_hlt_cli(); /* until take_in's kick; STI's shadow covers the HLT */
     tsc_compare_new();
     cpu_main(cpu);
 }
@@ -212,6 +212,7 @@ static uint32_t take_in(void)
             continue;
         }
         atomic_set_release(&slot->state, AP_COMPARE);
+        arch_send_kick(slot->cpu);
         tsc_compare_boot(slot->cpu);
         up++;
     }
