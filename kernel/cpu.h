@@ -20,6 +20,7 @@
 
 struct arch_cpu;
 struct timer_heap;
+struct trace_ring;
 struct vcpu;
 
 enum cpu_hazard_bit {
@@ -39,6 +40,7 @@ struct cpu {
     struct cpu_place place;    /* [i] */
     struct arch_cpu *arch;     /* [i] APIC, descriptor tables, virtualization areas */
     struct timer_heap *timers; /* [i] has its own lock */
+    struct trace_ring *trace;  /* [a] NULL until the first `trace on` */
     struct work_list work;     /* see kernel/work.h */
     uint64_t kicks_sent;       /* [c] IPIs this CPU sent to make another reschedule or look */
     uint64_t switches;         /* [c] vCPU switches */

@@ -48,6 +48,7 @@ struct shell_command {
 extern const struct shell_command shell_machine_commands[]; /* shell_machine.c */
 extern const struct shell_command shell_vm_commands[];      /* shell_vm.c */
 extern const struct shell_command shell_sched_commands[];   /* shell_sched.c */
+extern const struct shell_command shell_trace_commands[];   /* shell_trace.c */
 extern const struct shell_command shell_system_commands[];  /* shell_system.c */
 
 void shell_printf(struct shell *sh, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
