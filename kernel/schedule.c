@@ -22,6 +22,7 @@
 #include "kernel/mem.h"
 #include "kernel/printk.h"
 #include "kernel/timer.h"
+#include "kernel/trace.h"
 #include "kernel/vm_life.h"
 #include "sched/sched_host.h"
 
@@ -50,10 +51,7 @@ void sched_host_arm(uint32_t cpu, ns_t deadline)
 
 void sched_host_trace(uint32_t cpu, uint32_t event, uint64_t a, uint64_t b)
 {
-    (void)cpu;
-    (void)event;
-    (void)a;
-    (void)b;
+    trace(cpu, event, a, b);
 }
 
 /* ---- set-up ---- */
@@ -93,6 +91,14 @@ int schedule_init(void)
     sched = sched_init(memory, &params, machine.places, cpu_count, machine.numa.distance,
                        machine.numa.nnodes);
     return 0;
+}
+
+void schedule_params_changed(void)
+{
+    struct sched_params params;
+
+    schedule_params(&params);
+    sched_set_params(sched, &params);
 }
 
 enum runq_arrangement schedule_arrangement(void)

@@ -15,6 +15,9 @@ extern struct sched *sched; /* [i] the machine's one scheduler */
  */
 int schedule_init(void);
 
+/* The console has set an option: the scheduler goes by it from now on. */
+void schedule_params_changed(void);
+
 enum runq_arrangement schedule_arrangement(void);
 
 /* On each CPU, before its loop. */

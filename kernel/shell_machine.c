@@ -10,6 +10,7 @@
 #include "kernel/machine.h"
 #include "kernel/mem_init.h"
 #include "kernel/shell.h"
+#include "kernel/vm_life.h"
 
 #define CPUS_PER_STEP 16u
 
@@ -249,6 +250,8 @@ static void json_mem_node(struct json *j, uint32_t node)
     json_u64(j, "ram_bytes", machine.numa.node[node].ram_bytes);
     json_u64(j, "free_bytes", page_free_bytes(&page_pool, node));
     json_begin_object(j, "vms");
+    for (uint32_t i = 0; i < vm_count; i++)
+        json_u64(j, vms[i]->config.name, atomic_get(&vms[i]->node_bytes[node]));
     json_end_object(j);
     json_end_object(j);
 }
@@ -270,6 +273,23 @@ static bool mem_json_step(struct shell *sh)
     return true;
 }
 
+static void show_mem_vms(struct shell *sh, uint32_t node)
+{
+    const char *separator = "  ";
+    char amount[16];
+
+    for (uint32_t i = 0; i < vm_count; i++) {
+        uint64_t bytes = atomic_get(&vms[i]->node_bytes[node]);
+
+        if (!bytes)
+            continue;
+        shell_printf(sh, "%s%s %s", separator, vms[i]->config.name,
+                     shell_format_bytes(amount, sizeof(amount), bytes));
+        separator = ", ";
+    }
+    shell_printf(sh, "\n");
+}
+
 static bool mem_step(struct shell *sh)
 {
     char ram[16], used[16], spare[16];
@@ -279,11 +299,12 @@ static bool mem_step(struct shell *sh)
     if (sh->as_json)
         return mem_json_step(sh);
     if (!sh->step)
-        shell_printf(sh, "%4s %12s %12s %12s\n", "NODE", "RAM", "IN USE", "FREE");
-    shell_printf(sh, "%4u %12s %12s %12s\n", sh->index,
+        shell_printf(sh, "%4s %12s %12s %12s  %s\n", "NODE", "RAM", "IN USE", "FREE", "VMS");
+    shell_printf(sh, "%4u %12s %12s %12s", sh->index,
                  shell_format_bytes(ram, sizeof(ram), ram_bytes),
                  shell_format_bytes(used, sizeof(used), ram_bytes - MIN(free_bytes, ram_bytes)),
                  shell_format_bytes(spare, sizeof(spare), free_bytes));
+    show_mem_vms(sh, sh->index);
     return ++sh->index == machine.numa.nnodes;
 }
 

@@ -9,6 +9,7 @@
 #include "kernel/console.h"
 #include "kernel/machine.h"
 #include "kernel/printk.h"
+#include "kernel/schedule.h"
 #include "kernel/shell.h"
 
 #define LINES_PER_STEP 16u
@@ -69,6 +70,8 @@ static void param_apply(enum option_id id)
 {
     if (id == OPTION_loglvl)
         console_set_level(machine.options.loglvl.word);
+    else
+        schedule_params_changed(); /* all others that can be set are the scheduler's */
 }
 
 static void param_show(struct shell *sh, enum option_id id, bool explain)
