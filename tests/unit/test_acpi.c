@@ -5,6 +5,9 @@
 
 #include "boot/acpi.h"
 #include "boot/fadt.h"
+#include "boot/madt.h"
+#include "boot/slit.h"
+#include "boot/srat.h"
 
 #define XSDT_PA 0x7fe0000ull
 #define RSDT_PA 0x7fe1000ull
@@ -279,6 +282,47 @@ static void test_old_fadt(void **state)
     assert_true(fadt.pm_timer.addr == 0xb008 && fadt.has_8042 && fadt.reset.addr == 0);
 }
 
+/* Two MADTs, the first damaged; two SRATs, the first sound; a SLIT that is not to be had. */
+static void test_first_sound(void **state)
+{
+    static const char *const signatures[] = {"XXXX", "XXXX", "SLIT", "XXXX", "XXXX", "FACP"};
+    static struct madt_cpu madt_cpus[4];
+    static struct srat_cpu srat_cpus[4];
+    static struct srat_mem srat_mem[4];
+    static struct madt_info madt = {.cpus = madt_cpus, .cpu_capacity = 4};
+    static struct srat_info srat = {
+        .cpus = srat_cpus, .mem = srat_mem, .cpu_capacity = 4, .mem_capacity = 4};
+    struct phys_view view = phys_view(&mem);
+    struct slit_info slit;
+
+    (void)state;
+    put_tables(signatures, 6);
+    set_u32(&tab[2], 4, 5000);
+    for (uint32_t i = 0; i < 2; i++) {
+        madt_begin(&tab[i]);
+        madt_lapic(&tab[i], 1, 10 + i, 1);
+        table_end(&tab[i]);
+        srat_begin(&tab[3 + i], 2);
+        srat_lapic(&tab[3 + i], 20 + i, 0, 1);
+        table_end(&tab[3 + i]);
+    }
+    set_u32(&tab[0], 4, 40); /* under a MADT's fixed part */
+    for (uint32_t i = 0; i < 5; i++)
+        mem.piece[i].bytes = tab[i].n;
+    put_root(&root_x, "XSDT", (const uint64_t[]){0x1000, 0x2000, 0x3000, 0x4000, 0x5000, 0x6000},
+             6);
+    assert_int_equal(list(false, true), 0);
+    assert_int_equal(acpi_read_madt(&view, &tables, &madt, &warnings), 0);
+    assert_int_equal(madt_cpus[0].apic_id, 11);
+    assert_true(warned(&warnings, "2 tables named APIC; number 2 is used"));
+    assert_int_equal(acpi_read_srat(&view, &tables, &srat, &warnings), 0);
+    assert_int_equal(srat_cpus[0].apic_id, 20);
+    assert_true(warned(&warnings, "2 tables named SRAT; number 1 is used"));
+    assert_int_equal(acpi_read_slit(&view, &tables, &slit, &warnings), -2);
+    assert_true(warned(&warnings, "SLIT number 1 cannot be read"));
+    assert_int_equal(acpi_read_fadt(&view, &tables, &fadt, &warnings), -2); /* too short */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -286,7 +330,7 @@ int main(void)
         cmocka_unit_test(test_list_and_get),   cmocka_unit_test(test_bad_pointers),
         cmocka_unit_test(test_roots_disagree), cmocka_unit_test(test_root_fallback),
         cmocka_unit_test(test_table_limit),    cmocka_unit_test(test_fadt),
-        cmocka_unit_test(test_old_fadt),
+        cmocka_unit_test(test_old_fadt),       cmocka_unit_test(test_first_sound),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

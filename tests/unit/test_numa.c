@@ -290,7 +290,7 @@ static void test_cpus_without_entry(void **state)
     in.sockets = NULL;
     build();
     assert_int_equal(node_of_cpu[7], 0);
-    two_nodes();
+    in.sockets = sockets;
     srat.ncpus = 4; /* a whole socket unknown */
     build();
     assert_int_equal(node_of_cpu[7], 0);
@@ -342,7 +342,6 @@ static void test_distances(void **state)
     assert_int_equal(numa_distance(&numa, 0, 1), 20);
     assert_true(warned(&warnings, "1 nodes are beyond its 2 localities"));
     slit.usable = false;
-    two_nodes();
     build();
     assert_int_equal(numa_distance(&numa, 0, 1), 20);
 }
