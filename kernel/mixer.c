@@ -128,19 +128,23 @@ void mixer_attach(struct mixer *m)
     m->after_cr = false;
 }
 
+/* Raw bytes may have ended anywhere in a row: what follows begins on a new one. */
 void mixer_detach(struct mixer *m)
 {
     m->attached = false;
-    mixer_guest_raw(m, "\n", 1);
+    if (byte_ring_count(&m->guest))
+        byte_ring_put_char(&m->guest, '\n');
+    else
+        pend(m, "\r\n");
 }
 
 void mixer_guest_raw(struct mixer *m, const char *bytes, uint32_t n)
 {
     /* Half a kilobyte stays free for the newline of a detach and the note about lost lines. */
     for (uint32_t i = 0; i < n; i++) {
-        if (m->attached && byte_ring_room(&m->guest) < 512)
+        if (byte_ring_room(&m->guest) < 512)
             return;
-        if (bytes[i] == '\n' && !m->after_cr && m->attached)
+        if (bytes[i] == '\n' && !m->after_cr)
             byte_ring_put_char(&m->guest, '\r');
         byte_ring_put_char(&m->guest, bytes[i]);
         m->after_cr = bytes[i] == '\r';
