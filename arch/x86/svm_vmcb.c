@@ -209,7 +209,7 @@ uint64_t svm_get_reg(struct vcpu *v, enum virt_reg r)
     case VREG_CPL:
         return vmcb->cpl;
     case VREG_XCR0:
-        return v->hw->xcr0;
+        return virt_state_xcr0(v->hw);
     default:
         return asm_rdmsr(MSR_TSC_AUX);
     }

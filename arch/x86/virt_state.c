@@ -156,6 +156,11 @@ static void xcr0_switch(uint64_t from, uint64_t to)
         asm_xsetbv(0, to);
 }
 
+uint64_t virt_state_xcr0(const struct virt_vcpu *hw)
+{
+    return shared.host_xcr0 ? asm_xgetbv(0) : hw->xcr0;
+}
+
 void virt_state_load(struct virt_vcpu *hw)
 {
     hw->cpu = cpu_this()->arch->virt;
@@ -177,6 +182,7 @@ void virt_state_save(struct virt_vcpu *hw)
     hw->dr[1] = asm_read_dr1();
     hw->dr[2] = asm_read_dr2();
     hw->dr[3] = asm_read_dr3();
+    hw->xcr0 = virt_state_xcr0(hw);
     xcr0_switch(hw->xcr0, shared.host_xcr0);
     fpu_save(hw);
     hw->last_cpu = hw->cpu;
@@ -197,7 +203,8 @@ void virt_state_init(struct virt_vcpu *hw)
 
 void virt_state_set_xcr0(struct virt_vcpu *hw, uint64_t xcr0)
 {
-    xcr0_switch(hw->xcr0, xcr0);
+    if (shared.host_xcr0)
+        asm_xsetbv(0, xcr0);
     hw->xcr0 = xcr0;
 }
 

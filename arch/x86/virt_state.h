@@ -107,7 +107,11 @@ void virt_state_save(struct virt_vcpu *hw);
 /* After INIT the debug registers are zero; x87, SSE and XCR0 keep what they had (SDM 10.1.1). */
 void virt_state_init(struct virt_vcpu *hw);
 
-/* XCR0 of a loaded vCPU; the caller has checked the value against virt_guest_xcr0. */
+/*
+ * XCR0 of a loaded vCPU, read from the CPU: QEMU's TCG has no XSETBV intercept, so a guest may have
+ * changed it without an exit. To set: the caller has checked the value against virt_guest_xcr0.
+ */
+uint64_t virt_state_xcr0(const struct virt_vcpu *hw);
 void virt_state_set_xcr0(struct virt_vcpu *hw, uint64_t xcr0);
 
 /* Whether the vCPU's tag is still its own on this CPU. */

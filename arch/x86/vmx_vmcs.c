@@ -290,7 +290,7 @@ uint64_t vmx_get_reg(struct vcpu *v, enum virt_reg r)
     case VREG_CPL:
         return FIELD_GET(RIGHTS_DPL, vmread(VMCS_GUEST_SS_RIGHTS));
     case VREG_XCR0:
-        return v->hw->xcr0;
+        return virt_state_xcr0(v->hw);
     case VREG_CR2:
         return asm_read_cr2();
     default:
