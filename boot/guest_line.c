@@ -247,10 +247,16 @@ __attribute__((format(printf, 3, 4))) static int fail(struct guest_line_error *e
 /* The module's file name without folder and suffix serves as name where there is no name=. */
 static void name_from_file(const char *file, char *name)
 {
-    const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
-    const char *dot = strrchr(base, '.');
-    size_t n = dot && dot != base ? (size_t)(dot - base) : strlen(base);
+    const char *base = file, *dot = NULL;
+    size_t n;
 
+    for (const char *at = file; *at; at++)
+        if (*at == '/')
+            base = at + 1;
+    for (const char *at = base; *at; at++)
+        if (*at == '.' && at != base)
+            dot = at;
+    n = dot ? (size_t)(dot - base) : strlen(base);
     n = MIN(n, (size_t)GUEST_NAME_CHARS - 1);
     for (size_t i = 0; i < n; i++)
         name[i] = is_name_char(base[i]) ? base[i] : '_';

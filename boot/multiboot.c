@@ -7,13 +7,14 @@
  * did not give; every string ends in NUL, inside the arena; module ends are not below their starts.
  * Source: multiboot 0.6.96 section 3.3, multiboot 2.0 section 3.6.
  */
-#include "boot/multiboot_impl.h"
+#include "boot/multiboot.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "boot/bytes.h"
 #include "boot/memmap.h"
+#include "boot/multiboot_impl.h"
 #include "boot/warn.h"
 
 enum { FB_TYPE_RGB = 1, FB_TYPE_TEXT = 2 };
