@@ -9,6 +9,12 @@
 
 #include "sched/runq.h"
 
+/* Queued where it may not run, or beside an idle CPU that it now may use. */
+static bool is_misplaced(const struct runq *rq, const struct unit *u)
+{
+    return !(u->run_cpus & rq->online) || (rq->idle & ~rq->tickled & u->run_cpus);
+}
+
 /* The next queued or reserved unit that must move, or NULL; running ones are only kicked. */
 static struct unit *refresh_members(struct sched *s, struct runq *rq)
 {
@@ -18,7 +24,7 @@ static struct unit *refresh_members(struct sched *s, struct runq *rq)
         affinity_refresh(s, u);
         if (u->state == UNIT_QUEUED)
             queue_refresh(rq, u);
-        if (u->state == UNIT_QUEUED && !(u->run_cpus & rq->online))
+        if (u->state == UNIT_QUEUED && is_misplaced(rq, u))
             return u;
         if (u->state == UNIT_RESERVED || u->state == UNIT_RUNNING) {
             c = &s->cpus[u->state == UNIT_RESERVED ? u->target : u->cpu];
@@ -51,12 +57,13 @@ static void refresh_all(struct sched *s, ns_t now) NO_THREAD_SAFETY
     }
 }
 
-/* Under the runqueue's lock; what was reserved for the CPU stays in the caller's hands. */
+/* A CPU that comes counts as tickled until its first pick, which takes what may be waiting for it.
+ */
 static void set_online(struct sched *s, struct sched_cpu *c, bool online)
 {
     spin_lock(&c->rq->lock);
     idle_online(s, c, online);
-    if (c->cur)
+    if (c->cur || online)
         place_kick(s, c);
     spin_unlock(&c->rq->lock);
     sched_host_trace(c->cpu, TRACE_SCHED_CPU_ONLINE, c->cpu, online);

@@ -162,11 +162,16 @@ void place_unit(struct sched *s, struct unit *u, ns_t now)
 void place_again(struct sched *s, struct unit *u, ns_t now)
 {
     const struct sched_cpu *c = &s->cpus[u->cpu];
+    ns_t overdue;
 
     if (c->rq != u->rq || !(u->run_cpus & u->rq->online & c->bit)) {
         place_unit(s, u, now);
         return;
     }
-    if (!place_idle(s, u, now))
-        place_queue(s, u, now);
+    if (place_idle(s, u, now))
+        return;
+    place_queue(s, u, now);
+    overdue = overdue_at(s, u, now);
+    if (overdue != NS_NEVER)
+        sched_host_arm(c->cpu, overdue);
 }

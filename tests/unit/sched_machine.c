@@ -60,6 +60,7 @@ struct machine *machine_new_places(const struct cpu_place *places, uint32_t ncpu
         m->cpus[cpu].online = true;
         ASSERT(sched_cpu_online(m->s, cpu, m->now) == 0);
     }
+    machine_settle(m);
     machine_check(m);
     return m;
 }

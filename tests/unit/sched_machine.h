@@ -1,9 +1,9 @@
 /*
- * A small machine for the scheduler's tests: CPUs that answer kicks and deadlines under a virtual clock,
- * units that run and sleep.
+ * A small machine for the scheduler's tests: CPUs that answer kicks and deadlines under a virtual
+ * clock, units that run and sleep.
  *
- * The tests either drive single calls by hand (machine_pick and friends) or let machine_run play the
- * workloads. After every event sched_check runs and the machine's own view is compared with the
+ * The tests either drive single calls by hand (machine_pick and friends) or let machine_run play
+ * the workloads. After every event sched_check runs and the machine's own view is compared with the
  * scheduler's.
  */
 #ifndef TESTS_UNIT_SCHED_MACHINE_H
@@ -49,7 +49,8 @@ struct machine {
     bool check; /* sched_check after every event */
 };
 
-/* Sockets x cores x threads, siblings adjacent, one LLC per socket, `nodes` over the sockets in turn. */
+/* Sockets x cores x threads, siblings adjacent, one LLC per socket, `nodes` over the sockets in
+ * turn. */
 struct machine *machine_new(uint32_t sockets, uint32_t cores, uint32_t threads, uint32_t nodes,
                             const struct sched_params *p);
 struct machine *machine_new_places(const struct cpu_place *places, uint32_t ncpus, uint32_t nnodes,
@@ -63,11 +64,11 @@ struct machine_unit *machine_burst(struct machine *m, ns_t run, ns_t sleep);
 void machine_affinity(struct machine *m, struct machine_unit *u, uint64_t hard, uint64_t soft);
 
 void machine_wake(struct machine *m, struct machine_unit *u);
-struct unit *machine_pick(struct machine *m, uint32_t cpu);        /* pick and save */
-struct unit *machine_pick_only(struct machine *m, uint32_t cpu);   /* leaves .saving */
+struct unit *machine_pick(struct machine *m, uint32_t cpu);      /* pick and save */
+struct unit *machine_pick_only(struct machine *m, uint32_t cpu); /* leaves .saving */
 void machine_saved(struct machine *m, uint32_t cpu);
-struct unit *machine_sleep(struct machine *m, uint32_t cpu);       /* sleep and pick */
-void machine_settle(struct machine *m); /* answers kicks until none is left */
+struct unit *machine_sleep(struct machine *m, uint32_t cpu); /* sleep and pick */
+void machine_settle(struct machine *m);                      /* answers kicks until none is left */
 void machine_run(struct machine *m, ns_t until);
 uint64_t machine_ran(struct machine *m, struct machine_unit *u);
 uint32_t machine_busy_cpus(const struct machine *m);

@@ -23,8 +23,8 @@ struct share_row {
     const char *name;
     uint32_t ncpus, nunits;
     uint32_t weights[8];
-    uint32_t want[8];      /* parts per million of all CPU time */
-    uint32_t error_ppm;    /* of each unit's own share */
+    uint32_t want[8];   /* parts per million of all CPU time */
+    uint32_t error_ppm; /* of each unit's own share */
 };
 
 static const struct share_row share_rows[] = {
@@ -32,13 +32,22 @@ static const struct share_row share_rows[] = {
     {"three equal on two", 2, 3, {256, 256, 256}, {333333, 333333, 333333}, 10000},
     {"1:2 on one", 1, 2, {256, 512}, {333333, 666667}, 10000},
     {"1:2:4 on one", 1, 3, {128, 256, 512}, {142857, 285714, 571429}, 10000},
-    /* The lightest burns 11.8 ms of credit in one rate limit; what is below the floor is forgiven. */
+    /* The lightest burns 11.8 ms of credit in one rate limit; what is below the floor is forgiven.
+     */
     {"odd weights", 1, 3, {77, 301, 911}, {59736, 233514, 706750}, 20000},
     /* 16 parts over 4 CPUs: nobody's share is above a CPU (4 parts). */
-    {"1:2:4, 8 on 4", 4, 8, {256, 256, 256, 256, 512, 512, 1024, 1024},
-     {62500, 62500, 62500, 62500, 125000, 125000, 250000, 250000}, 10000},
-    {"1:2:4 uneven, 8 on 4", 4, 8, {256, 256, 256, 512, 512, 512, 1024, 1024},
-     {58824, 58824, 58824, 117647, 117647, 117647, 235294, 235294}, 10000},
+    {"1:2:4, 8 on 4",
+     4,
+     8,
+     {256, 256, 256, 256, 512, 512, 1024, 1024},
+     {62500, 62500, 62500, 62500, 125000, 125000, 250000, 250000},
+     10000},
+    {"1:2:4 uneven, 8 on 4",
+     4,
+     8,
+     {256, 256, 256, 512, 512, 512, 1024, 1024},
+     {58824, 58824, 58824, 117647, 117647, 117647, 235294, 235294},
+     10000},
 };
 
 static void test_weights_share(void **state)
