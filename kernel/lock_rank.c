@@ -4,6 +4,8 @@
  * Two of one rank are allowed when the caller says so (spin_lock_nested, spin_trylock). A lock that
  * is taken twice, out of order, or released by a CPU that does not hold it is a bug of the host.
  */
+#ifdef HV_DEBUG
+
 #include "hv/lock.h"
 #include "kernel/cpu.h"
 
@@ -40,3 +42,5 @@ void lock_rank_pop(const struct spinlock *lock)
         s->held[i - 1] = s->held[i];
     s->depth--;
 }
+
+#endif
