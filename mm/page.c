@@ -10,12 +10,13 @@
  * buddy is not a FREE head of the same order; node->free is the sum over all lists; bit o of orders
  * says whether heads[o] is empty.
  */
+#include "mm/page.h"
+
 #include <errno.h>
 #include <string.h>
 
 #include "hv/atomic.h"
 #include "hv/bits.h"
-#include "mm/page.h"
 
 enum page_state {
     PAGE_INSIDE, /* no block begins here: inside one, or never handed in */

@@ -7,8 +7,9 @@
  *
  * Does not decide what is offered: guest_cpuid_build.c does.
  */
-#include "hv/assert.h"
 #include "arch/x86/guest_cpuid.h"
+
+#include "hv/assert.h"
 #include "arch/x86/guest_cpuid_parts.h"
 
 #define LEAF_EXTENDED 0x80000000u

@@ -11,9 +11,10 @@
  * Invariant: the vendor is the backend's, since guests choose VMCALL or VMMCALL by it.
  * Source: GUEST_ABI 1; SDM 2A CPUID; AMD APM 3 appendix E.
  */
+#include "arch/x86/guest_cpuid.h"
+
 #include <string.h>
 
-#include "arch/x86/guest_cpuid.h"
 #include "arch/x86/guest_cpuid_parts.h"
 
 #define BASIC_MAX          0xdu

@@ -9,9 +9,10 @@
  *
  * Invariant: every number below its count is used; the lowest APIC ids have the lowest numbers.
  */
+#include "arch/x86/topology.h"
+
 #include "hv/assert.h"
 #include "hv/sort.h"
-#include "arch/x86/topology.h"
 
 /* A sort key is a group over a rank (place in APIC id order), which is below CPUS_MAX. */
 #define KEY_RANK        BITS(11, 0)
