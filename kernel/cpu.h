@@ -29,6 +29,7 @@ enum cpu_hazard_bit {
     HAZARD_WORK = 1u << 2,  /* a resumable work item waits for this CPU */
     HAZARD_STOP = 1u << 3,  /* halt for good: panic or power off elsewhere */
     HAZARD_INPUT = 1u << 4, /* console input or output wants service */
+    HAZARD_TLB = 1u << 5,   /* forget translations of guest memory before the next entry */
 };
 
 struct cpu {

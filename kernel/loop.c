@@ -28,6 +28,8 @@ static void loop_hazards(struct cpu *cpu)
 
     if (bits & HAZARD_STOP)
         arch_halt();
+    if (bits & HAZARD_TLB)
+        virt->tlb_flush_cpu(cpu);
     if (bits & HAZARD_TIMER)
         timer_run_due(arch_now());
     if (bits & HAZARD_INPUT)

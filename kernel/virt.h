@@ -1,13 +1,16 @@
 /*
  * Hardware virtualization behind one table: VT-x (arch/x86/vmx*.c), AMD-V (arch/x86/svm*.c), and a
- * scripted fake in the hosted tests. kernel/ owns the interface; nothing above it knows which one runs.
+ * scripted fake in the hosted tests. kernel/ owns the interface; nothing above it knows which one
+ * runs.
  *
- * All calls but the init and fini ones are made on the CPU that has the vCPU loaded (or, for init, before
- * the vCPU was ever scheduled). None of them allocates except vcpu_init and vm_init; none sleeps.
+ * All calls but the init and fini ones are made on the CPU that has the vCPU loaded (or, for init,
+ * before the vCPU was ever scheduled). None of them allocates except vcpu_init and vm_init; none
+ * sleeps.
  *
  * Event rules (DESIGN 5): an event whose delivery an exit cut short (IDT-vectoring information,
- * EXITINTINFO) is armed again by run() itself, so that it goes in at the next entry unless replaced;
- * event_armed() tells. skip() moves RIP past the exiting instruction and clears the interrupt shadow.
+ * EXITINTINFO) is armed again by run() itself, so that it goes in at the next entry unless
+ * replaced; event_armed() tells. skip() moves RIP past the exiting instruction and clears the
+ * interrupt shadow.
  */
 #ifndef KERNEL_VIRT_H
 #define KERNEL_VIRT_H
@@ -19,34 +22,34 @@ struct vcpu;
 struct vm;
 
 /* Exit kinds: name for statistics and traces, and the enum. */
-#define EXIT_KINDS(X)                                                                              \
-    X(IRQ, irq)               /* a host interrupt; already handled or taken right after */         \
-    X(NMI, nmi)               /* a host NMI; already handled */                                    \
-    X(TIMER, timer)           /* VMX-preemption timer */                                           \
-    X(IRQ_WINDOW, irq_window) /* the guest can take an interrupt now */                            \
-    X(NMI_WINDOW, nmi_window) /* the guest can take an NMI now */                                  \
-    X(CPUID, cpuid)                                                                                \
-    X(HYPERCALL, hypercall) /* VMCALL or VMMCALL */                                                \
-    X(HLT, hlt)                                                                                    \
-    X(PAUSE, pause) /* pause-loop exit or pause filter */                                          \
-    X(IO, io)       /* exit.io */                                                                  \
-    X(RDMSR, rdmsr) /* number in RCX */                                                            \
-    X(WRMSR, wrmsr)                                                                                \
-    X(XSETBV, xsetbv)                                                                              \
-    X(CR8, cr8)                     /* exit.cr8 */                                                 \
-    X(MEM, mem)                     /* EPT violation or nested page fault: exit.mem */             \
-    X(UD, ud)                       /* an instruction Numen hides: #UD is due */                   \
-    X(NOP, nop)                     /* INVD, WBINVD: skipped */                                    \
-    X(TRIPLE_FAULT, triple_fault)   /* SHUTDOWN on AMD */                                          \
-    X(INTERNAL, internal)           /* dealt with inside run(); nothing to do */                   \
-    X(ENTRY_FAILED, entry_failed)   /* guest state refused: exit.detail */                         \
-    X(UNKNOWN, unknown)             /* exit.detail holds the hardware's reason */
+#define EXIT_KINDS(X)                                                                             \
+    X(UNKNOWN, unknown) /* exit.detail holds the hardware's reason; 0, so tables default to it */ \
+    X(IRQ, irq)         /* a host interrupt; already handled or taken right after */              \
+    X(NMI, nmi)         /* a host NMI; already handled */                                         \
+    X(TIMER, timer)     /* VMX-preemption timer */                                                \
+    X(IRQ_WINDOW, irq_window) /* the guest can take an interrupt now */                           \
+    X(NMI_WINDOW, nmi_window) /* the guest can take an NMI now */                                 \
+    X(CPUID, cpuid)                                                                               \
+    X(HYPERCALL, hypercall) /* VMCALL or VMMCALL: exit.cpl */                                     \
+    X(HLT, hlt)                                                                                   \
+    X(PAUSE, pause) /* pause-loop exit or pause filter */                                         \
+    X(IO, io)       /* exit.io */                                                                 \
+    X(RDMSR, rdmsr) /* number in RCX */                                                           \
+    X(WRMSR, wrmsr)                                                                               \
+    X(XSETBV, xsetbv)                                                                             \
+    X(CR8, cr8)                   /* exit.cr8 */                                                  \
+    X(MEM, mem)                   /* EPT violation or nested page fault: exit.mem */              \
+    X(UD, ud)                     /* an instruction Numen hides: #UD is due */                    \
+    X(NOP, nop)                   /* INVD, WBINVD: skipped */                                     \
+    X(TRIPLE_FAULT, triple_fault) /* SHUTDOWN on AMD */                                           \
+    X(INTERNAL, internal)         /* dealt with inside run(); nothing to do */                    \
+    X(ENTRY_FAILED, entry_failed) /* guest state refused: exit.detail */
 
 enum exit_kind {
 #define X(name, text) EXIT_##name,
     EXIT_KINDS(X)
 #undef X
-    EXIT_KIND_COUNT
+        EXIT_KIND_COUNT
 };
 
 struct exit_io {
@@ -73,13 +76,15 @@ struct exit {
     uint32_t kind;   /* enum exit_kind */
     uint64_t detail; /* the hardware's own exit reason or code, for messages */
     union {
+        uint8_t cpl; /* HYPERCALL: the caller's ring */
         struct exit_io io;
         struct exit_mem mem;
         struct exit_cr8 cr8;
     };
 };
 
-/* Indices of vcpu.regs: the encoding order of x86. RSP's slot is unused, it lives in VMCS or VMCB. */
+/* clang-format off */
+/* Indices of vcpu.regs, in x86's encoding order. RSP's slot is unused: it lives in VMCS or VMCB. */
 enum vcpu_gpr {
     VCPU_RAX, VCPU_RCX, VCPU_RDX, VCPU_RBX, VCPU_RSP, VCPU_RBP, VCPU_RSI, VCPU_RDI,
     VCPU_R8, VCPU_R9, VCPU_R10, VCPU_R11, VCPU_R12, VCPU_R13, VCPU_R14, VCPU_R15,
@@ -89,10 +94,11 @@ enum vcpu_gpr {
 /* Registers that live in VMCS or VMCB, by get_reg and set_reg. */
 enum virt_reg {
     VREG_RIP, VREG_RSP, VREG_RFLAGS, VREG_CR0, VREG_CR2, VREG_CR3, VREG_CR4, VREG_EFER, VREG_DR7,
-    VREG_CS_BASE, VREG_FS_BASE, VREG_GS_BASE, VREG_KERNEL_GS_BASE, VREG_STAR, VREG_LSTAR, VREG_CSTAR, VREG_FMASK,
-    VREG_SYSENTER_CS, VREG_SYSENTER_ESP, VREG_SYSENTER_EIP, VREG_PAT, VREG_TSC_AUX, VREG_XCR0,
-    VREG_CPL /* read only */
+    VREG_CS_BASE, VREG_FS_BASE, VREG_GS_BASE, VREG_KERNEL_GS_BASE, VREG_STAR, VREG_LSTAR,
+    VREG_CSTAR, VREG_FMASK, VREG_SYSENTER_CS, VREG_SYSENTER_ESP, VREG_SYSENTER_EIP, VREG_PAT,
+    VREG_TSC_AUX, VREG_XCR0, VREG_CPL /* read only */
 };
+/* clang-format on */
 
 enum virt_event_type { VIRT_EVENT_IRQ, VIRT_EVENT_NMI, VIRT_EVENT_EXCEPTION };
 
@@ -103,28 +109,30 @@ struct virt_event {
     uint32_t error;
 };
 
-/* Start states that init_state sets: everything else of the vCPU as after INIT (SDM 10.1, table 10-1). */
+/* States that start_state sets; all else is as after INIT (SDM 3A table 10-1). */
 enum virt_start {
     VIRT_START_INIT,      /* real mode at F000:FFF0, used for a vCPU that waits for SIPI */
     VIRT_START_SIPI,      /* real mode at vector << 12 */
-    VIRT_START_MULTIBOOT, /* 32-bit protected mode, flat segments, paging off (Multiboot 0.6.96, 3.2) */
+    VIRT_START_MULTIBOOT, /* 32-bit protected mode, flat segments, no paging (Multiboot 3.2) */
 };
 
 struct virt_ops {
     const char *name; /* "vmx" or "svm" */
 
-    /* Boot CPU: can this machine do it? 0, or -ENODEV with a one-line reason (and which firmware switch). */
+    /* Boot CPU: can this machine do it? 0, or -ENODEV and a line why (and the firmware's switch) or
+     * NULL. */
     int (*probe)(const char **why);
     /* On each CPU, once: VMXON or EFER.SVME. 0, or -ENODEV with a reason. */
     int (*cpu_enable)(struct cpu *cpu, const char **why);
     void (*cpu_disable)(struct cpu *cpu);
 
-    int (*vm_init)(struct vm *vm);  /* MSR and I/O bitmaps are shared; makes the root of EPT or NPT */
+    int (*vm_init)(struct vm *vm);  /* the root of EPT or NPT; MSR and I/O bitmaps are shared */
     void (*vm_fini)(struct vm *vm); /* frees the tables, not the guest's pages */
     /*
      * Guest memory, in multiples of 4 KiB, in the largest pages that fit; always executable for the
-     * guest. The caller serialises changes. 0, -EINVAL, -EEXIST or -ENOMEM. After unmap no CPU uses
-     * the old translation once it has passed an entry; the caller kicks those that are in the guest.
+     * guest. The caller serialises changes. 0, -EINVAL, -EEXIST or -ENOMEM. unmap and vm_fini set
+     * HAZARD_TLB on every CPU, so that none uses an old translation beyond its next entry; the
+     * caller interrupts those that are in the guest.
      */
     int (*map)(struct vm *vm, gpa_t gpa, paddr_t pa, uint64_t bytes, bool writable);
     int (*unmap)(struct vm *vm, gpa_t gpa, uint64_t bytes);
@@ -137,22 +145,24 @@ struct virt_ops {
 
     void (*load)(struct vcpu *v); /* this CPU's now: VMPTRLD/ASID, FPU, debug registers, MSRs */
     void (*save)(struct vcpu *v); /* leaves this CPU whole: XSAVE, VMCLEAR or VMSAVE */
-    void (*run)(struct vcpu *v);  /* enter, come back with v->exit filled; host interrupts off throughout */
+    void (*run)(struct vcpu *v);  /* enter; back with v->exit filled, interrupts off throughout */
 
     void (*skip)(struct vcpu *v);
     bool (*event_armed)(struct vcpu *v);
     void (*event_arm)(struct vcpu *v, const struct virt_event *e); /* replaces what was armed */
-    bool (*irq_open)(struct vcpu *v); /* IF=1, no shadow, nothing armed */
-    bool (*nmi_open)(struct vcpu *v); /* no NMI in service, no shadow, nothing armed */
+    bool (*irq_open)(struct vcpu *v);            /* IF=1, no shadow, nothing armed */
+    bool (*nmi_open)(struct vcpu *v);            /* no NMI in service, no shadow, nothing armed */
     void (*irq_window)(struct vcpu *v, bool on); /* ask for EXIT_IRQ_WINDOW */
     void (*nmi_window)(struct vcpu *v, bool on);
 
     uint64_t (*get_reg)(struct vcpu *v, enum virt_reg r);
-    void (*set_reg)(struct vcpu *v, enum virt_reg r, uint64_t value); /* the caller has checked the value */
+    /* The caller has checked the value. */
+    void (*set_reg)(struct vcpu *v, enum virt_reg r, uint64_t value);
 
-    void (*tlb_flush)(struct vcpu *v);          /* all of this vCPU's translations, before its next entry */
+    void (*tlb_flush)(struct vcpu *v); /* all of this vCPU's translations, before its next entry */
+    void (*tlb_flush_cpu)(struct cpu *cpu); /* HAZARD_TLB: this CPU's translations of all VMs */
     void (*set_tsc_offset)(struct vcpu *v, uint64_t offset);
-    /* A second alarm for guests that run with IF=0 where the first may be lost: VMX-preemption timer. */
+    /* A second alarm, VMX's preemption timer: the first may be lost while a guest has IF=0. */
     void (*set_alarm)(struct vcpu *v, uint64_t tsc_deadline);
 };
 

@@ -90,9 +90,6 @@ static uint64_t hypercall_do(struct vcpu *v)
 
 void guest_hypercall_exit(struct vcpu *v)
 {
+    v->regs[VCPU_RAX] = v->exit.cpl ? HYPERCALL_EPERM : hypercall_do(v);
     virt->skip(v);
-    if (virt->get_reg(v, VREG_CPL) != 0)
-        v->regs[VCPU_RAX] = HYPERCALL_EPERM;
-    else
-        v->regs[VCPU_RAX] = hypercall_do(v);
 }

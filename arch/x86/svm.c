@@ -160,26 +160,6 @@ static void svm_save(struct vcpu *v)
     virt_state_save(v->hw);
 }
 
-/* The epoch is read before the flush, which the coming VMRUN does: a later change is seen next
- * time. */
-static void flush_for_epoch(struct virt_vcpu *hw)
-{
-    hw->cpu->tlb_epoch = atomic_get_acquire(&virt_tlb_epoch);
-    hw->vmcb->tlb_control = SVM_TLB_FLUSH_ALL;
-}
-
-static void svm_run(struct vcpu *v)
-{
-    struct virt_vcpu *hw = v->hw;
-
-    /* Acquire pairs with the fetch-add in virt_vm.c: whoever sees the epoch flushes the old entry.
-     */
-    if (__builtin_expect(hw->cpu->tlb_epoch != atomic_get_acquire(&virt_tlb_epoch), 0))
-        flush_for_epoch(hw);
-    svm_enter(v);
-    svm_exit_decode(v);
-}
-
 static void svm_tlb_flush(struct vcpu *v)
 {
     struct virt_vcpu *hw = v->hw;
@@ -188,6 +168,14 @@ static void svm_tlb_flush(struct vcpu *v)
         set_tag(hw);
     else if (hw->vmcb->tlb_control == SVM_TLB_KEEP)
         hw->vmcb->tlb_control = SVM_TLB_FLUSH_ASID;
+}
+
+/* The vCPU that is loaded keeps running and gets a new tag at once, the others do when they are. */
+static void svm_tlb_flush_cpu(struct cpu *cpu)
+{
+    virt_tags_expire(cpu->arch->virt);
+    if (cpu->current)
+        set_tag(cpu->current->hw);
 }
 
 /* The host's own timer ends a guest's run whatever the guest's IF. */
@@ -223,6 +211,7 @@ const struct virt_ops svm_ops = {
     .get_reg = svm_get_reg,
     .set_reg = svm_set_reg,
     .tlb_flush = svm_tlb_flush,
+    .tlb_flush_cpu = svm_tlb_flush_cpu,
     .set_tsc_offset = svm_set_tsc_offset,
     .set_alarm = svm_set_alarm,
 };

@@ -36,11 +36,11 @@ void svm_nmi_window(struct vcpu *v, bool on);
 void svm_nmi_iret(struct vcpu *v);      /* the IRET of an NMI handler is about to run */
 bool svm_nmi_step_done(struct vcpu *v); /* a #DB was the single step over that IRET */
 
+/* svm_entry.S: virt_ops.run. It goes on to svm_exit_decode. */
+void svm_run(struct vcpu *v);
+
 /* svm_exit.c: fill v->exit from the VMCB. */
 void svm_exit_decode(struct vcpu *v);
-
-/* svm_entry.S */
-void svm_enter(struct vcpu *v);
 
 /* The CPU may go on using its copy of these parts of the VMCB unless told that they changed. */
 static inline void vmcb_changed(struct vmcb *vmcb, uint64_t parts)

@@ -1,9 +1,9 @@
 /*
  * VM entry and exit of AMD-V. Decides nothing: saves, switches, restores.
  *
- * void svm_enter(struct vcpu *v)
+ * void svm_run(struct vcpu *v)
  *   in:  rdi = v, loaded on this CPU; interrupts off
- *   out: after #VMEXIT; registers as the C ABI wants them; RFLAGS.IF = 0, GIF = 1
+ *   out: jumps to svm_exit_decode(v) after #VMEXIT, which returns to the caller; RFLAGS.IF = 0, GIF = 1
  *
  * From CLGI to STGI no interrupt and no NMI reaches the host, so IF can be set for the guest's sake: with
  * V_INTR_MASKING it is the host's IF that lets a physical interrupt end the guest's run. FS, GS, TR and
@@ -20,9 +20,9 @@
 #define VMCB_RAX     0x5f8
 
         .text
-        .globl  svm_enter
-        .type   svm_enter, @function
-svm_enter:
+        .globl  svm_run
+        .type   svm_run, @function
+svm_run:
         pushq   %rbp
         pushq   %rbx
         pushq   %r12
@@ -86,6 +86,6 @@ svm_enter:
         popq    %r12
         popq    %rbx
         popq    %rbp
-        ret
-        .size   svm_enter, . - svm_enter
+        jmp     svm_exit_decode
+        .size   svm_run, . - svm_run
         .section .note.GNU-stack, "", @progbits

@@ -62,21 +62,29 @@ static void arm(struct virt_vcpu *hw, uint64_t event)
     hw->vmcb->event = event;
 }
 
+/* TF is the guest's own, which owes it a trap behind the skipped instruction, or that of our step.
+ */
+static void skip_with_tf(struct virt_vcpu *hw)
+{
+    if (hw->svm.nmi_step)
+        step_stop(hw);
+    if (!(hw->vmcb->rflags & RFLAGS_TF))
+        return;
+    hw->vmcb->dr6 |= VIRT_DR6_STEP;
+    vmcb_changed(hw->vmcb, VMCB_CLEAN_DR);
+    arm(hw, SVM_EVENT_VALID | FIELD_PREP(SVM_EVENT_TYPE, SVM_EVENT_EXCEPTION) |
+                FIELD_PREP(SVM_EVENT_VECTOR, VECTOR_DB));
+}
+
 void svm_skip(struct vcpu *v)
 {
     struct virt_vcpu *hw = v->hw;
     struct vmcb *vmcb = hw->vmcb;
 
-    if (hw->svm.nmi_step)
-        step_stop(hw);
     vmcb->rip = hw->svm.next_rip;
     vmcb->shadow = 0;
-    if (vmcb->rflags & RFLAGS_TF) {
-        vmcb->dr6 |= VIRT_DR6_STEP;
-        vmcb_changed(vmcb, VMCB_CLEAN_DR);
-        arm(hw, SVM_EVENT_VALID | FIELD_PREP(SVM_EVENT_TYPE, SVM_EVENT_EXCEPTION) |
-                    FIELD_PREP(SVM_EVENT_VECTOR, VECTOR_DB));
-    }
+    if (__builtin_expect(vmcb->rflags & RFLAGS_TF, 0))
+        skip_with_tf(hw);
 }
 
 bool svm_event_armed(struct vcpu *v)

@@ -36,14 +36,13 @@ static void arm_exception(struct vcpu *v, uint64_t vector, bool has_error, uint6
     svm_event_arm(v, &e);
 }
 
-/* IF was set for the guest's run and is clear again: the interrupt waits in the APIC. */
+/* IF is clear again: the interrupt waits in the APIC until the kernel takes it. */
 static void decode_intr(struct vcpu *v)
 {
     const struct vmcb *vmcb = v->hw->vmcb;
 
     if (vmcb->shadow & SVM_SHADOW)
         v->hw->svm.shadow_rip = vmcb->rip;
-    arch_irq_take();
 }
 
 /*
@@ -72,6 +71,11 @@ static void decode_debug(struct vcpu *v)
         arm_exception(v, VECTOR_DB, false, 0);
 }
 
+static void decode_hypercall(struct vcpu *v)
+{
+    v->exit.cpl = v->hw->vmcb->cpl;
+}
+
 static void decode_undefined(struct vcpu *v)
 {
     struct virt_vcpu *hw = v->hw;
@@ -81,6 +85,7 @@ static void decode_undefined(struct vcpu *v)
         return;
     }
     v->exit.kind = EXIT_HYPERCALL;
+    v->exit.cpl = hw->vmcb->cpl;
     hw->svm.next_rip = hw->vmcb->rip + HYPERCALL_BYTES;
 }
 
@@ -199,7 +204,7 @@ static const struct decoder decoders[SVM_EXIT_COUNT] = {
     [SVM_EXIT_MSR] = {EXIT_RDMSR, 2, decode_msr},
     [SVM_EXIT_SHUTDOWN] = {EXIT_TRIPLE_FAULT, 0, NULL},
     [SVM_EXIT_VMRUN] = {EXIT_UD, 0, NULL},
-    [SVM_EXIT_VMMCALL] = {EXIT_HYPERCALL, HYPERCALL_BYTES, NULL},
+    [SVM_EXIT_VMMCALL] = {EXIT_HYPERCALL, HYPERCALL_BYTES, decode_hypercall},
     [SVM_EXIT_VMLOAD] = {EXIT_UD, 0, NULL},
     [SVM_EXIT_VMSAVE] = {EXIT_UD, 0, NULL},
     [SVM_EXIT_STGI] = {EXIT_UD, 0, NULL},
@@ -242,9 +247,9 @@ void svm_exit_decode(struct vcpu *v)
     struct virt_vcpu *hw = v->hw;
     struct vmcb *vmcb = hw->vmcb;
     uint64_t code = vmcb->exit_code;
-    const struct decoder *d = &decoders[code];
+    const struct decoder *d;
 
-    vmcb->event = vmcb->exit_event & SVM_EVENT_VALID ? vmcb->exit_event : 0;
+    vmcb->event = vmcb->exit_event; /* ignored without its valid bit */
     vmcb->tlb_control = SVM_TLB_KEEP;
     vmcb->clean = VMCB_CLEAN_ALL;
     v->exit.detail = code;
@@ -252,10 +257,9 @@ void svm_exit_decode(struct vcpu *v)
         decode_other(v, code);
         return;
     }
+    d = &decoders[code];
     hw->svm.next_rip = svm_caps.nrip ? vmcb->next_rip : vmcb->rip + d->bytes;
     v->exit.kind = d->kind;
     if (d->decode)
         d->decode(v);
-    else if (!d->kind)
-        v->exit.kind = EXIT_UNKNOWN;
 }

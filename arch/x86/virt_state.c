@@ -42,8 +42,6 @@ _Static_assert(offsetof(struct fxsave, mxcsr) == 24, "SDM 1 table 10-2");
 #define FCW_INIT   0x37fu
 #define MXCSR_INIT 0x1f80u
 
-uint64_t virt_tlb_epoch = 1; /* a CPU starts at 0: it flushes before its first entry */
-
 static struct {
     uint64_t host_xcr0; /* [i] 0: the CPU has no XSAVE, FXSAVE is used */
     uint32_t xsave_bytes;
@@ -85,9 +83,8 @@ int virt_cpu_init(struct cpu *cpu, uint32_t tag_last)
 
     if (!vc)
         return -ENOMEM;
-    vc->tag_generation = 1;
-    vc->tag_next = 1;
     vc->tag_last = tag_last;
+    virt_tags_expire(vc);
     vc->vmcs = PADDR_INVALID;
     cpu->arch->virt = vc;
     if (shared.host_xcr0)
@@ -206,6 +203,12 @@ void virt_state_set_xcr0(struct virt_vcpu *hw, uint64_t xcr0)
     if (shared.host_xcr0)
         asm_xsetbv(0, xcr0);
     hw->xcr0 = xcr0;
+}
+
+void virt_tags_expire(struct virt_cpu *vc)
+{
+    vc->tag_generation++;
+    vc->tag_next = vc->tag_last + 1;
 }
 
 bool virt_tag_renew(struct virt_vcpu *hw)

@@ -17,7 +17,6 @@ struct vmcb;
 
 /* Virtualization's part of one CPU. */
 struct virt_cpu {
-    uint64_t tlb_epoch;      /* [c] the virt_tlb_epoch that this CPU has flushed for */
     uint64_t tag_generation; /* [c] goes up when the tags below were used up */
     uint32_t tag_next;       /* [c] next VPID or ASID to give out */
     uint32_t tag_last;       /* [i] highest that the CPU has */
@@ -80,12 +79,6 @@ _Static_assert(offsetof(struct virt_vcpu, page) == 16, "svm_entry.S");
 _Static_assert(offsetof(struct virt_vcpu, host_page) == 24, "svm_entry.S");
 _Static_assert(offsetof(struct virt_vcpu, vmcb) == 32, "svm_entry.S");
 
-/*
- * Goes up whenever a translation of some VM's memory was taken away or a root was reused. A CPU
- * whose own epoch differs at an entry flushes everything. [a]
- */
-extern uint64_t virt_tlb_epoch;
-
 /* What guests may be offered besides what the CPU has: the CPUID policy asks. Valid after
  * virt_select. */
 uint64_t virt_guest_xcr0(void); /* XCR0 bits that are switched; 0: no XSAVE */
@@ -119,6 +112,9 @@ static inline bool virt_tag_is_fresh(const struct virt_vcpu *hw)
 {
     return hw->tag && hw->last_cpu == hw->cpu && hw->tag_generation == hw->cpu->tag_generation;
 }
+
+/* All tags of this CPU are used up: the next one given out comes with a flush of all. */
+void virt_tags_expire(struct virt_cpu *vc);
 
 /* Give the loaded vCPU a tag that no entry of this CPU's TLB carries. True: only once all are
  * flushed. */

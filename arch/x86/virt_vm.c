@@ -2,9 +2,8 @@
  * The memory of one VM, for both backends.
  *
  * Decides: tables come from the VM's home node; a translation that goes away, or a root that may
- * stand where another VM's stood, moves virt_tlb_epoch on, and each CPU flushes before its next
- * entry. Adding a translation needs no flush: neither EPT nor NPT keeps entries that are not
- * present (SDM 29.4.3.1).
+ * stand where another VM's stood, makes every CPU flush (HAZARD_TLB). Adding a translation needs no
+ * flush: neither EPT nor NPT keeps entries that are not present (SDM 29.4.3.1).
  */
 #include "arch/x86/virt_vm.h"
 
@@ -36,11 +35,16 @@ static void table_free(void *context, paddr_t page)
 
 static const struct pt_memory table_memory = {table_alloc, table_free, phys_to_virt};
 
-/* Sequentially consistent: the change of the table is visible before a CPU can see the new epoch.
+/*
+ * Every CPU flushes before its next entry. Without an interrupt: one in the guest is the caller's
+ * to stop. The fetch-or is sequentially consistent and pairs with the exchange in the hazard loop:
+ * a CPU that sees the bit sees the changed table.
  */
-static void epoch_move_on(void)
+static void translations_changed(void)
 {
-    atomic_fetch_add(&virt_tlb_epoch, 1);
+    for (uint32_t i = 0; i < cpu_count; i++)
+        if (cpus[i])
+            atomic_fetch_or(&cpus[i]->hazard, HAZARD_TLB);
 }
 
 int virt_vm_init(struct vm *vm, const struct pt_format *format, unsigned largest_level)
@@ -56,7 +60,7 @@ int virt_vm_init(struct vm *vm, const struct pt_format *format, unsigned largest
         vm->hw = NULL;
         return error;
     }
-    epoch_move_on();
+    translations_changed();
     return 0;
 }
 
@@ -65,7 +69,7 @@ void virt_vm_fini(struct vm *vm)
     if (!vm->hw)
         return;
     pagetable_fini(&vm->hw->table);
-    epoch_move_on();
+    translations_changed();
     mem_free(vm->hw, sizeof(*vm->hw));
     vm->hw = NULL;
 }
@@ -80,7 +84,7 @@ int virt_vm_unmap(struct vm *vm, gpa_t gpa, uint64_t bytes)
 {
     int error = pagetable_unmap(&vm->hw->table, gpa, bytes);
 
-    epoch_move_on();
+    translations_changed();
     return error;
 }
 

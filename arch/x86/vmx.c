@@ -61,8 +61,7 @@ static int cpu_turn_on(struct virt_cpu *vc, const char **why)
         *why = "VT-x: VMXON failed";
         return -ENODEV;
     }
-    if (vmx_caps.vpid)
-        invvpid(INVVPID_ALL, 0);
+    invept_all();
     return 0;
 }
 
@@ -205,36 +204,17 @@ static void vmx_save(struct vcpu *v)
     virt_state_save(hw);
 }
 
-/* The epoch is read before the flush: a change after it is seen at the next entry. */
-static void flush_for_epoch(struct virt_cpu *vc)
-{
-    uint64_t epoch = atomic_get_acquire(&virt_tlb_epoch);
-
-    invept_all();
-    vc->tlb_epoch = epoch;
-}
-
-static void vmx_run(struct vcpu *v)
-{
-    struct virt_vcpu *hw = v->hw;
-
-    /* Acquire pairs with the fetch-add in virt_vm.c: whoever sees the epoch flushes the old entry.
-     */
-    if (__builtin_expect(hw->cpu->tlb_epoch != atomic_get_acquire(&virt_tlb_epoch), 0))
-        flush_for_epoch(hw->cpu);
-    if (__builtin_expect(vmx_enter(v), 0)) {
-        vmx_exit_entry_failed(v, vmread(VMCS_INSTRUCTION_ERROR));
-        return;
-    }
-    hw->launched = 1;
-    vmx_exit_decode(v);
-}
-
 /* Without VPIDs every entry and exit flushes by itself (SDM 29.4.3.1). */
 static void vmx_tlb_flush(struct vcpu *v)
 {
     if (vmx_caps.vpid)
         invvpid(INVVPID_SINGLE, v->hw->tag);
+}
+
+static void vmx_tlb_flush_cpu(struct cpu *cpu)
+{
+    (void)cpu;
+    invept_all();
 }
 
 const struct virt_ops vmx_ops = {
@@ -263,6 +243,7 @@ const struct virt_ops vmx_ops = {
     .get_reg = vmx_get_reg,
     .set_reg = vmx_set_reg,
     .tlb_flush = vmx_tlb_flush,
+    .tlb_flush_cpu = vmx_tlb_flush_cpu,
     .set_tsc_offset = vmx_set_tsc_offset,
     .set_alarm = vmx_set_alarm,
 };

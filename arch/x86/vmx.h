@@ -55,13 +55,12 @@ bool vmx_nmi_open(struct vcpu *v);
 void vmx_irq_window(struct vcpu *v, bool on);
 void vmx_nmi_window(struct vcpu *v, bool on);
 
-/* vmx_exit.c: fill v->exit from the VMCS. */
-void vmx_exit_decode(struct vcpu *v);
-void vmx_exit_entry_failed(struct vcpu *v, uint64_t detail);
+/* vmx_entry.S: virt_ops.run. It goes on to one of the two below. */
+void vmx_run(struct vcpu *v);
 
-/* vmx_entry.S: 0 after an exit; else VMLAUNCH or VMRESUME failed, VMCS_INSTRUCTION_ERROR tells why.
- */
-int vmx_enter(struct vcpu *v);
+/* vmx_exit.c: fill v->exit from the VMCS, after an exit or when VMLAUNCH or VMRESUME failed. */
+void vmx_exit_decode(struct vcpu *v);
+void vmx_entry_failed(struct vcpu *v);
 
 static inline uint64_t vmread(enum vmcs_field field)
 {

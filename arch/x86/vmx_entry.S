@@ -1,10 +1,11 @@
 /*
  * VM entry and exit of VT-x. Decides nothing: saves, switches, restores.
  *
- * int vmx_enter(struct vcpu *v)
+ * void vmx_run(struct vcpu *v)
  *   in:  rdi = v; its VMCS is current; interrupts off
- *   out: rax = 0 after a VM exit, 1 when the entry itself failed (no guest register was lost: those in
- *        v->regs still hold). Registers as the C ABI wants them; RFLAGS.IF = 0, DF = 0.
+ *   out: jumps to vmx_exit_decode(v) after a VM exit, or to vmx_entry_failed(v) when the entry failed
+ *        (the guest's registers are then in v->regs still), which return to the caller. RFLAGS.IF and
+ *        DF are 0.
  *
  * Offsets: struct vcpu and struct virt_vcpu, asserted in kernel/vcpu.h and arch/x86/virt_state.h.
  */
@@ -15,10 +16,10 @@
 #define VMCS_HOST_RSP 0x6c14
 
         .text
-        .globl  vmx_enter
+        .globl  vmx_run
         .globl  vmx_exit_point
-        .type   vmx_enter, @function
-vmx_enter:
+        .type   vmx_run, @function
+vmx_run:
         pushq   %rbp
         pushq   %rbx
         pushq   %r12
@@ -57,10 +58,14 @@ vmx_enter:
         vmwrite %rsp, %rcx
         jmp     1b
 
-/* Entry failed: the guest's registers are in v->regs still. */
 4:      popq    %rdi
-        movl    $1, %eax
-        jmp     5f
+        popq    %r15
+        popq    %r14
+        popq    %r13
+        popq    %r12
+        popq    %rbx
+        popq    %rbp
+        jmp     vmx_entry_failed
 
 /* VMCS_HOST_RIP. rsp as at the last push above. */
 vmx_exit_point:
@@ -82,13 +87,12 @@ vmx_exit_point:
         movq    %r15, REG(15)
         popq    REG(7)
         popq    %rdi
-        xorl    %eax, %eax
-5:      popq    %r15
+        popq    %r15
         popq    %r14
         popq    %r13
         popq    %r12
         popq    %rbx
         popq    %rbp
-        ret
-        .size   vmx_enter, . - vmx_enter
+        jmp     vmx_exit_decode
+        .size   vmx_run, . - vmx_run
         .section .note.GNU-stack, "", @progbits

@@ -70,6 +70,12 @@ static void pass_on_debug(struct vcpu *v, uint32_t event)
     vmx_event_arm_raw(v->hw, event, 0, (uint32_t)vmread(VMCS_EXIT_LENGTH));
 }
 
+static void decode_hypercall(struct vcpu *v)
+{
+    v->exit.kind = EXIT_HYPERCALL;
+    v->exit.cpl = (uint8_t)FIELD_GET(RIGHTS_DPL, vmread(VMCS_GUEST_SS_RIGHTS));
+}
+
 static void decode_exception(struct vcpu *v)
 {
     uint32_t info = (uint32_t)vmread(VMCS_EXIT_EVENT);
@@ -86,7 +92,7 @@ static void decode_exception(struct vcpu *v)
     if (vector == VECTOR_MC)
         __asm__ volatile("int $18" ::: "memory");
     else if (vector == VECTOR_UD && guest_fetch_is_hypercall(v))
-        v->exit.kind = EXIT_HYPERCALL;
+        decode_hypercall(v);
     else if (vector == VECTOR_DB)
         pass_on_debug(v, event);
     else
@@ -191,7 +197,7 @@ static const struct decoder decoders[REASON_COUNT] = {
     [REASON_HLT] = {EXIT_HLT, NULL},
     [REASON_INVD] = {EXIT_NOP, decode_nop},
     [REASON_RDPMC] = {EXIT_INTERNAL, decode_rdpmc},
-    [REASON_VMCALL] = {EXIT_HYPERCALL, NULL},
+    [REASON_VMCALL] = {EXIT_HYPERCALL, decode_hypercall},
     [REASON_VMCLEAR] = {EXIT_UD, NULL},
     [REASON_VMLAUNCH] = {EXIT_UD, NULL},
     [REASON_VMPTRLD] = {EXIT_UD, NULL},
@@ -216,7 +222,7 @@ static const struct decoder decoders[REASON_COUNT] = {
     [REASON_XSETBV] = {EXIT_XSETBV, NULL},
 };
 
-void vmx_exit_entry_failed(struct vcpu *v, uint64_t detail)
+static void entry_refused(struct vcpu *v, uint64_t detail)
 {
     v->exit.kind = EXIT_ENTRY_FAILED;
     v->exit.detail = detail;
@@ -240,20 +246,26 @@ void vmx_exit_entry_failed(struct vcpu *v, uint64_t detail)
                (unsigned long long)vmread(VMCS_GUEST_ES_RIGHTS + 2 * i));
 }
 
+void vmx_entry_failed(struct vcpu *v)
+{
+    entry_refused(v, vmread(VMCS_INSTRUCTION_ERROR));
+}
+
 void vmx_exit_decode(struct vcpu *v)
 {
     uint64_t reason = vmread(VMCS_EXIT_REASON);
-    const struct decoder *d = &decoders[reason];
+    struct virt_vcpu *hw = v->hw;
+    const struct decoder *d;
 
-    v->hw->vmx.armed = false;
+    hw->launched = 1;
+    hw->vmx.armed = false;
     v->exit.detail = reason;
-    if (reason >= REASON_COUNT) {
-        vmx_exit_entry_failed(v, reason);
+    if (__builtin_expect(reason >= REASON_COUNT, 0)) {
+        entry_refused(v, reason);
         return;
     }
+    d = &decoders[reason];
     v->exit.kind = d->kind;
     if (d->decode)
         d->decode(v);
-    else if (!d->kind)
-        v->exit.kind = EXIT_UNKNOWN;
 }
