@@ -90,10 +90,11 @@ static inline void spin_lock_nested(struct spinlock *lock) ACQUIRES(*lock) NO_TH
 
 static inline bool spin_trylock(struct spinlock *lock) TRY_ACQUIRES(true, *lock) NO_THREAD_SAFETY
 {
-    uint16_t owner = __atomic_load_n(&lock->owner, __ATOMIC_RELAXED);
+    /* Acquire pairs with spin_unlock, which stores to owner; next only tells that nobody waits. */
+    uint16_t owner = __atomic_load_n(&lock->owner, __ATOMIC_ACQUIRE);
 
     if (!__atomic_compare_exchange_n(&lock->next, &owner, (uint16_t)(owner + 1), false,
-                                     __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         return false;
     if (DEBUG_BUILD)
         lock_rank_push(lock, true);

@@ -68,7 +68,7 @@ struct machine *machine_new_places(const struct cpu_place *places, uint32_t ncpu
 struct machine *machine_new(uint32_t sockets, uint32_t cores, uint32_t threads, uint32_t nodes,
                             const struct sched_params *p)
 {
-    struct cpu_place places[MACHINE_CPUS];
+    static struct cpu_place places[MACHINE_CPUS];
     uint32_t cpu = 0;
 
     for (uint32_t socket = 0; socket < sockets; socket++)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -271,26 +272,29 @@ static void choose_params(struct life *l, struct sched_params *p)
 
 static void live(uint64_t seed)
 {
-    struct life l = {.random = seed * 0x9e3779b97f4a7c15ull + 1};
+    static struct life life;
+    struct life *l = &life;
     struct sched_params p;
     uint32_t sockets, nunits;
 
+    memset(l, 0, sizeof(*l));
+    l->random = seed * 0x9e3779b97f4a7c15ull + 1;
     for (int i = 0; i < 4; i++)
-        random_next(&l);
-    choose_params(&l, &p);
-    sockets = 1 + below(&l, 3);
-    l.m = machine_new(sockets, 1 + below(&l, 4), 1 + below(&l, 2), 1 + below(&l, sockets), &p);
-    nunits = 1 + below(&l, 3 * l.m->ncpus);
+        random_next(l);
+    choose_params(l, &p);
+    sockets = 1 + below(l, 3);
+    l->m = machine_new(sockets, 1 + below(l, 4), 1 + below(l, 2), 1 + below(l, sockets), &p);
+    nunits = 1 + below(l, 3 * l->m->ncpus);
     for (uint32_t i = 0; i < nunits; i++)
-        machine_unit(l.m, 1 + below(&l, 512), below(&l, 2) ? 0 : random_next(&l) & CPU_SET(l.m),
-                     below(&l, 2) ? 0 : random_next(&l) & CPU_SET(l.m));
+        machine_unit(l->m, 1 + below(l, 512), below(l, 2) ? 0 : random_next(l) & CPU_SET(l->m),
+                     below(l, 2) ? 0 : random_next(l) & CPU_SET(l->m));
     for (uint32_t i = 0; i < EVENTS; i++) {
-        pass(&l, l.m->now + below(&l, below(&l, 4) ? 100 * NS_PER_US : 5 * NS_PER_MS));
-        one_event(&l);
+        pass(l, l->m->now + below(l, below(l, 4) ? 100 * NS_PER_US : 5 * NS_PER_MS));
+        one_event(l);
     }
-    pass(&l, l.m->now + 50 * NS_PER_MS);
-    check_conserved(&l);
-    machine_free(l.m);
+    pass(l, l->m->now + 50 * NS_PER_MS);
+    check_conserved(l);
+    machine_free(l->m);
 }
 
 static uint64_t seed_now;
