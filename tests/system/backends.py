@@ -18,25 +18,27 @@ def make_machine(backend, shape, cmdline, modules, log):
 
 
 def module(guest, line, cmdline=""):
-    """A boot module: the guest's image, its configuration, its own command line."""
-    return GUESTS / f"{guest}.elf", f"{line} -- {cmdline}".strip()
+    """A boot module that the test starts: the guest's image, its configuration, its own words."""
+    return GUESTS / f"{guest}.elf", f"{line} autostart=off -- {cmdline}".strip()
 
 
 class Backend:
     """A booted machine with its guests as modules, none started."""
 
-    def __init__(self, backend, modules, shape=None, cmdline=""):
-        self.backend, self.modules = backend, modules
+    def __init__(self, name, backend, modules, shape=None, cmdline=""):
+        self.name, self.backend, self.modules = name, backend, modules
         self.shape = shape or Shape(cores=2, threads=2, memory=512)
         self.cmdline = cmdline
         self.machine = None
+        self.boots = 0
 
     def booted(self):
         """The running machine, at its prompt."""
         if self.machine is None or not self.machine.is_running():
             self.close()
+            self.boots += 1
             self.machine = make_machine(self.backend, self.shape, self.cmdline, self.modules,
-                                        f"guests-{self.backend}")
+                                        f"{self.name}-{self.boots}")
             self.machine.start()
             self.machine.console.expect_prompt()
         return self.machine

@@ -57,7 +57,7 @@ def machine(request, shared_backends, in_root):
     name = request.getfixturevalue("backend")
     key = (name, request.module.__name__)
     if key not in shared_backends:
-        shared_backends[key] = Backend(name, request.module.MODULES)
+        shared_backends[key] = Backend("-".join(key[::-1]), name, request.module.MODULES)
     yield shared_backends[key].booted()
     if getattr(request.node, "test_failed", True):
         shared_backends[key].close()

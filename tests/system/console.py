@@ -17,21 +17,6 @@ class ConsoleError(Exception):
     """The machine did not say what was waited for; the text holds the end of what it did say."""
 
 
-def json_in(text):
-    """The last line of `text` that is a JSON object or array, decoded, or None.
-
-    A guest's output may stand between the command and its answer, and begins with '[' too.
-    """
-    for line in reversed(text.splitlines()):
-        line = line.strip().removeprefix(PROMPT).strip()
-        if line[:1] in ("{", "["):
-            try:
-                return json.loads(line)
-            except ValueError:
-                continue
-    return None
-
-
 class Console:
     def __init__(self, connection, log_path, timeout):
         self.connection = connection
@@ -63,29 +48,30 @@ class Console:
         self.log.flush()
         os.write(self.connection.fileno(), line.encode() + b"\n")
 
-    def run(self, line, timeout=None):
-        """Send a command; all that is printed until the next prompt."""
+    def type(self, line, timeout=None):
+        """Send a command and wait for its echo, so that what follows is its answer.
+
+        A message that comes while nothing is typed makes the console show its prompt again: a
+        prompt alone would not tell that the command was read.
+        """
         self.send(line)
+        self.expect(re.escape(line) + r"\r?\n", timeout)
+
+    def run(self, line, timeout=None):
+        """Send a command; its reply, which no other line can cut."""
+        self.type(line, timeout)
         return self.expect_prompt(timeout)
 
     def command(self, line, timeout=None):
-        """Send a command with --json; its answer, decoded.
-
-        A guest that prints makes the console show its prompt again, so prompts are waited for until
-        the answer has come.
-        """
-        self.send(line)
-        seen = ""
-        while True:
-            seen += self.expect_prompt(timeout) + "\n"
-            answer = json_in(seen)
-            if answer is not None:
-                return answer
+        """Send a command with --json; its answer, decoded."""
+        return json.loads(self.run(line, timeout))
 
     def drain(self, timeout=None):
         """Wait until the machine has ended; all that it printed since the last wait."""
         try:
             self.spawn.expect(pexpect.EOF, timeout=timeout or self.timeout)
+        except ConnectionError:
+            pass
         except pexpect.TIMEOUT:
             raise ConsoleError("the machine does not end") from None
         finally:
@@ -110,8 +96,8 @@ class Console:
     def _wait(self, pattern, timeout):
         try:
             self.spawn.expect(pattern, timeout=timeout or self.timeout)
-        except (pexpect.EOF, pexpect.TIMEOUT) as missing:
-            kind = "ended" if isinstance(missing, pexpect.EOF) else "fell silent"
+        except (pexpect.EOF, pexpect.TIMEOUT, ConnectionError) as missing:
+            kind = "fell silent" if isinstance(missing, pexpect.TIMEOUT) else "ended"
             tail = "\n".join((self.spawn.before or "").splitlines()[-40:])
             raise ConsoleError(f"the machine {kind} before {pattern.pattern!r}; its last words:\n"
                                f"{tail}") from None

@@ -6,6 +6,7 @@
 
 What is odd about each emulator is dealt with here, so that a test states only what it wants.
 """
+import ctypes
 import json
 import os
 import shutil
@@ -29,9 +30,16 @@ LOGS = Path("build/logs")
 OVMF_CODE = "/usr/share/OVMF/OVMF_CODE_4M.fd"
 OVMF_VARS = "/usr/share/OVMF/OVMF_VARS_4M.fd"
 
+PR_SET_PDEATHSIG = 1
+
 QEMU_TIMEOUT = 120
 BOCHS_TIMEOUT = 300
 START_TIMEOUT = 60
+
+
+def die_with_parent():
+    """An emulator must not outlive a test run that was itself killed."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 class Machine:
@@ -66,7 +74,8 @@ class Machine:
                 with open(LOGS / f"{self.log}.rig.log", "wb") as output:
                     self.process = subprocess.Popen(
                         self.argv(), stdin=subprocess.DEVNULL, stdout=output,
-                        stderr=subprocess.STDOUT, env=self.environment(), start_new_session=True)
+                        stderr=subprocess.STDOUT, env=self.environment(), start_new_session=True,
+                        preexec_fn=die_with_parent)
                 connection = self.accept(listener)
             self.console = Console(connection, LOGS / f"{self.log}.log", self.timeout)
         except BaseException:
