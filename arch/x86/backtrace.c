@@ -21,11 +21,16 @@ extern const uint64_t ksyms_addr[]; /* ascending */
 extern const uint32_t ksyms_name_off[];
 extern const char ksyms_names[];
 
+bool backtrace_is_code(uint64_t address)
+{
+    return address >= (uint64_t)text_start && address < (uint64_t)text_end;
+}
+
 static const char *symbol_of(uint64_t address, uint64_t *offset)
 {
     uint32_t lo = 0, hi = ksyms_count;
 
-    if (address < (uint64_t)text_start || address >= (uint64_t)text_end)
+    if (!backtrace_is_code(address))
         return NULL;
     while (lo < hi) { /* the first symbol above the address is hi */
         uint32_t middle = lo + (hi - lo) / 2;

@@ -227,6 +227,8 @@ paddr_t paging_trampoline_begin(paddr_t page)
 
 void paging_trampoline_end(void)
 {
-    memset(trampoline_tables, 0, sizeof(trampoline_tables));
-    trampoline_used = 0;
+    uint64_t *root = (uint64_t *)trampoline_tables[0];
+
+    /* The upper half stays: a CPU that came too late parks in the image by this very table. */
+    memset(root, 0, UPPER_HALF * sizeof(*root));
 }

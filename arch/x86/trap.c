@@ -112,6 +112,18 @@ static void registers_print(const struct trap_frame *f)
     pr_err("cr0 %016lx  cr3 %016lx  cr4 %016lx\n", asm_read_cr0(), asm_read_cr3(), asm_read_cr4());
 }
 
+/* After a jump to nowhere, what called is still the stack's last word. */
+static void trace_print(const struct trap_frame *frame)
+{
+    uint64_t caller;
+
+    if (!backtrace_is_code(frame->rip) && cpu_area_is_stack(frame->rsp, sizeof(caller)) &&
+        !asm_read_safe((const uint64_t *)frame->rsp, &caller) && backtrace_is_code(caller))
+        backtrace_print(caller, frame->rbp);
+    else
+        backtrace_print(frame->rip, frame->rbp);
+}
+
 static _Noreturn void exception_fatal(const struct trap_frame *frame)
 {
     const char *name = exception_names[frame->vector];
@@ -122,7 +134,7 @@ static _Noreturn void exception_fatal(const struct trap_frame *frame)
     pr_err("PANIC on CPU %u: %s (vector %lu, error %lx) at %s\n", cpu_this()->id,
            name ? name : "reserved exception", frame->vector, frame->error, place);
     registers_print(frame);
-    backtrace_print(frame->rip, frame->rbp);
+    trace_print(frame);
     panic_leave();
 }
 
@@ -143,7 +155,7 @@ static _Noreturn void machine_check(const struct trap_frame *frame)
         pr_err("bank %u: status %016lx address %016lx\n", bank, status, address);
     }
     registers_print(frame);
-    backtrace_print(frame->rip, frame->rbp);
+    trace_print(frame);
     panic_leave();
 }
 
