@@ -19,6 +19,7 @@ void unit_init(struct unit *u, const struct unit_params *p)
     u->owner = p->owner;
     u->vm_id = p->vm_id;
     u->index = p->index;
+    u->trace_id = ((uint64_t)p->vm_id << 32) | p->index;
     u->target = CPUMASK_NONE;
 }
 

@@ -42,16 +42,6 @@ static int64_t credit_clip(const struct sched *s, int64_t credit_ns)
     return MIN(credit_ns, ceiling);
 }
 
-int64_t credit_of(const struct sched *s, const struct runq *rq, const struct unit *u)
-{
-    return credit_clip(s, (int64_t)(u->key + rq->given));
-}
-
-void credit_set(struct runq *rq, struct unit *u, int64_t credit_ns)
-{
-    u->key = (uint64_t)credit_ns - rq->given;
-}
-
 /* Credit that `ran` ns cost; *rest carries the remainder, below weight, to the next charge. */
 static uint64_t burn_of(const struct runq *rq, const struct unit *u, ns_t ran, uint64_t *rest)
 {
@@ -92,9 +82,9 @@ int64_t credit_now(const struct sched *s, const struct runq *rq, const struct un
 /* Charges a running unit up to `now`. Writes key, burn_rest, run_ns, since. */
 void credit_charge(const struct sched *s, struct runq *rq, struct unit *u, ns_t now)
 {
-    ns_t ran = elapsed(u, now);
+    ns_t ran = now - u->since;
 
-    if (!ran)
+    if (now <= u->since)
         return;
     credit_set(rq, u, credit_after(s, rq, u, burn_of(rq, u, ran, &u->burn_rest)));
     u->run_ns += ran;

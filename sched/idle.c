@@ -21,7 +21,7 @@ void idle_core_masks(const struct runq *rq, const struct sched_cpu *c, bool *idl
     *packed = busy & (busy - 1);
 }
 
-static void core_mend(struct sched *s, struct sched_cpu *c)
+void idle_core_mend(struct sched *s, struct sched_cpu *c)
 {
     struct runq *rq = c->rq;
     uint64_t siblings = c->siblings & rq->online;
@@ -38,13 +38,13 @@ static void core_mend(struct sched *s, struct sched_cpu *c)
 void idle_enter(struct sched *s, struct sched_cpu *c)
 {
     atomic_set(&c->rq->idle, c->rq->idle | c->bit);
-    core_mend(s, c);
+    idle_core_mend(s, c);
 }
 
 void idle_leave(struct sched *s, struct sched_cpu *c)
 {
     atomic_set(&c->rq->idle, c->rq->idle & ~c->bit);
-    core_mend(s, c);
+    idle_core_mend(s, c);
 }
 
 /* A busy CPU's tickle changes no core mask, but it is remembered all the same. */
@@ -52,16 +52,7 @@ void idle_tickle(struct sched *s, struct sched_cpu *c)
 {
     atomic_set(&c->rq->tickled, c->rq->tickled | c->bit);
     if (c->rq->idle & c->bit)
-        core_mend(s, c);
-}
-
-void idle_untickle(struct sched *s, struct sched_cpu *c)
-{
-    if (!(c->rq->tickled & c->bit))
-        return;
-    atomic_set(&c->rq->tickled, c->rq->tickled & ~c->bit);
-    if (c->rq->idle & c->bit)
-        core_mend(s, c);
+        idle_core_mend(s, c);
 }
 
 void idle_online(struct sched *s, struct sched_cpu *c, bool online)
@@ -75,7 +66,7 @@ void idle_online(struct sched *s, struct sched_cpu *c, bool online)
     else
         atomic_set(&rq->idle, rq->idle & ~c->bit);
     atomic_set(&rq->tickled, rq->tickled & ~c->bit);
-    core_mend(s, c);
+    idle_core_mend(s, c);
 }
 
 /* One bit of a non-empty set: the highest priority, or the next in turn when priorities are off. */

@@ -36,14 +36,6 @@ uint64_t load_of_runq(const struct sched *s, const struct runq *rq, ns_t now)
     return load_at(&rq->load, atomic_get(&rq->nr_active), now, s->params.load_window_shift);
 }
 
-/* Adds waiting time up to `now`. A unit that is active and not running waits. */
-void load_account_wait(struct unit *u, ns_t now)
-{
-    if (u->active && u->state != UNIT_RUNNING && now > u->since)
-        u->wait_ns += now - u->since;
-    u->since = MAX(u->since, now);
-}
-
 /* The unit starts or stops counting in its runqueue's load, whose lock is held. */
 void load_set_active(const struct sched *s, struct unit *u, bool active, ns_t now)
 {

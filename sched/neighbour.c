@@ -49,16 +49,11 @@ struct runq *neighbours_next(struct neighbours *n)
     }
 }
 
-/*
- * Which runqueues other than `home` have the hint, folded onto 64 bits. Sequentially consistent
- * with the fence in runq_hint_set: see there.
- */
-uint64_t neighbour_fold(const struct sched *s, const struct runq *home, enum runq_hint hint)
+/* neighbour_fold for more runqueues than one word has bits. */
+uint64_t neighbour_fold_wide(const struct sched *s, const struct runq *home, enum runq_hint hint)
 {
     uint64_t fold = 0;
 
-    if (s->hint_words == 1)
-        return atomic_get(&s->hints[hint][0]) & ~runq_fold(home->id);
     for (uint32_t i = 0; i < s->hint_words; i++) {
         uint64_t word = atomic_get(&s->hints[hint][i]);
 

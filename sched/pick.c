@@ -66,22 +66,19 @@ static struct unit *better(struct unit *reserved, struct unit *queued)
 static struct unit *choose(const struct sched *s, struct sched_cpu *c, ns_t now)
 {
     struct unit *cur = c->cur;
-    struct unit *best;
-    bool stays = may_stay(c, cur);
-    bool wanted = c->reserved && c->reserved->preferred;
+    struct unit *best = better(c->reserved, queue_best_for(c->rq, c->bit));
 
     if (!c->online)
         return NULL;
-    if (stays && !cur->yielding && !wanted && is_protected(s, cur, now))
-        return cur;
-    if (stays && is_homesick(s, c, cur))
-        stays = false;
-    best = better(c->reserved, queue_best_for(c->rq, c->bit));
-    if (!stays)
+    if (best && (!cur || cur->yielding || best->preferred))
         return best;
-    if (!best || (!cur->yielding && !wanted && !beats(s, c, best, cur)))
+    if (!may_stay(c, cur))
+        return best;
+    if (is_protected(s, cur, now))
         return cur;
-    return best;
+    if (is_homesick(s, c, cur))
+        return best;
+    return best && beats(s, c, best, cur) ? best : cur;
 }
 
 /* Takes the winner from slot or queue; what was reserved and lost goes beside. */
@@ -89,12 +86,13 @@ static void take(struct sched *s, struct sched_cpu *c, struct unit *winner, ns_t
 {
     struct unit *reserved = c->reserved;
 
-    if (winner && winner != c->cur)
-        place_withdraw(s, winner);
-    if (reserved && reserved != winner) {
-        place_withdraw(s, reserved);
+    if (winner && winner->state == UNIT_QUEUED)
+        queue_remove(c->rq, winner);
+    if (!reserved)
+        return;
+    place_withdraw(s, reserved);
+    if (reserved != winner)
         place_beside(s, reserved, now);
-    }
 }
 
 static void switch_out(struct sched *s, struct sched_cpu *c, ns_t now)
@@ -103,7 +101,6 @@ static void switch_out(struct sched *s, struct sched_cpu *c, ns_t now)
 
     c->cur = NULL;
     atomic_set(&u->state, UNIT_LEAVING);
-    u->since = MAX(u->since, now);
     if (!u->wants || u->paused)
         load_set_active(s, u, false, now);
 }
@@ -137,7 +134,7 @@ static int64_t waiting_credit(const struct sched *s, const struct sched_cpu *c,
 }
 
 /* Could something that waits here go to an idle CPU elsewhere? */
-static bool is_push_worthwhile(const struct sched *s, const struct runq *rq)
+static inline bool is_push_worthwhile(const struct sched *s, const struct runq *rq)
 {
     return rq->reach && s->params.overdue_push && (rq->reach & neighbour_fold(s, rq, HINT_IDLE));
 }
@@ -146,15 +143,15 @@ static bool is_push_worthwhile(const struct sched *s, const struct runq *rq)
 static ns_t deadline_busy(struct sched *s, struct sched_cpu *c, int64_t waiting_ns, ns_t now)
 {
     const struct unit *u = c->cur;
-    ns_t least = MAX(s->params.slice_min_ns, s->params.ratelimit_ns);
+    ns_t least = s->least_ns;
     ns_t deadline = NS_NEVER;
 
     if (waiting_ns != INT64_MIN) {
         int64_t lead = credit_of(s, c->rq, u) - waiting_ns;
         ns_t slice = lead > 0 ? credit_time(c->rq, u, lead) : 0;
 
-        deadline = MAX(now + MIN(slice, s->params.slice_max_ns), u->picked_at + least);
-        deadline = MAX(deadline, now + s->params.slice_min_ns);
+        deadline = now + MAX(MIN(slice, s->params.slice_max_ns), s->params.slice_min_ns);
+        deadline = MAX(deadline, u->picked_at + least);
     }
     if (!(u->soft_cpus & c->bit) && u->soft_reach)
         deadline = MIN(deadline, now + s->params.slice_max_ns);
@@ -170,7 +167,7 @@ static ns_t deadline_idle(struct sched *s, struct sched_cpu *c, ns_t now)
     if (!c->online)
         return deadline;
     if (s->params.newidle_pull && steal_is_near(s, c->rq))
-        deadline = now + MAX(s->params.ratelimit_ns, s->params.slice_min_ns);
+        deadline = now + s->least_ns;
     return MIN(deadline, spread_pull(s, c, now));
 }
 

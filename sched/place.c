@@ -74,7 +74,6 @@ static void place_queue(struct sched *s, struct unit *u, ns_t now)
     queue_insert(s, rq, u);
     if (rq->untimed & u->run_cpus)
         arm_untimed(s, u, now);
-    sched_host_trace(u->cpu, TRACE_SCHED_QUEUE, unit_trace_id(u), rq->id);
 }
 
 /* An idle CPU of this runqueue, or the queue; the runqueue's lock stays. */
@@ -100,8 +99,12 @@ static bool place_at_home(struct sched *s, struct unit *u, ns_t now)
 static bool place_idle(struct sched *s, struct unit *u, ns_t now)
 {
     struct runq *rq = u->rq;
-    struct sched_cpu *c = idle_choose(s, rq, u->soft_cpus, u->cpu);
-    bool roam = s->params.neighbour_wake;
+    bool roam = s->params.neighbour_wake && (u->reach & neighbour_fold(s, rq, HINT_IDLE));
+    struct sched_cpu *c;
+
+    if (!rq->idle && !roam)
+        return false;
+    c = idle_choose(s, rq, u->soft_cpus, u->cpu);
 
     if (!c && roam && place_at_home(s, u, now))
         return true;
@@ -162,16 +165,19 @@ void place_unit(struct sched *s, struct unit *u, ns_t now)
 void place_again(struct sched *s, struct unit *u, ns_t now)
 {
     const struct sched_cpu *c = &s->cpus[u->cpu];
-    ns_t overdue;
+    struct runq *rq = u->rq;
 
-    if (c->rq != u->rq || !(u->run_cpus & u->rq->online & c->bit)) {
+    if (c->rq != rq || !(u->run_cpus & rq->online & c->bit)) {
         place_unit(s, u, now);
+        return;
+    }
+    if (!rq->idle && !(u->reach & neighbour_fold(s, rq, HINT_IDLE))) {
+        place_queue(s, u, now); /* nobody is idle */
         return;
     }
     if (place_idle(s, u, now))
         return;
     place_queue(s, u, now);
-    overdue = overdue_at(s, u, now);
-    if (overdue != NS_NEVER)
-        sched_host_arm(c->cpu, overdue);
+    if (u->reach & neighbour_fold(s, rq, HINT_IDLE))
+        sched_host_arm(c->cpu, overdue_at(s, u, now));
 }

@@ -51,7 +51,7 @@ static struct victims victims_find(const struct sched *s, const struct runq *rq,
 /* When the unit on `c` will have burnt down to `credit_ns`, and may be disturbed. */
 ns_t preempt_due(const struct sched *s, const struct sched_cpu *c, int64_t ahead_ns, ns_t now)
 {
-    ns_t limit = c->cur->picked_at + MAX(s->params.ratelimit_ns, s->params.slice_min_ns);
+    ns_t limit = c->cur->picked_at + s->least_ns;
     ns_t due = now;
 
     if (ahead_ns > 0)

@@ -55,10 +55,25 @@ void queue_refresh(struct runq *rq, struct unit *u)
     atomic_set(&rq->reach, u ? u->below_reach : 0);
 }
 
+/* An empty queue, and one of a single unit, are what two that take turns on a CPU always meet. */
+static void insert_alone(struct runq *rq, struct unit *u)
+{
+    RB_SET(u, NULL, queue);
+    RB_COLOR(u, queue) = RB_BLACK;
+    RB_ROOT(&rq->queue) = u;
+    u->below_cpus = u->run_cpus;
+    u->below_reach = u->reach;
+    atomic_set(&rq->reach, u->reach);
+}
+
 void queue_insert(struct sched *s, struct runq *rq, struct unit *u)
 {
-    unit_queue_RB_INSERT(&rq->queue, u);
-    queue_refresh(rq, u);
+    if (RB_EMPTY(&rq->queue)) {
+        insert_alone(rq, u);
+    } else {
+        unit_queue_RB_INSERT(&rq->queue, u);
+        queue_refresh(rq, u);
+    }
     atomic_set(&u->state, UNIT_QUEUED);
     rq->nr_queued++;
     runq_hint_set(s, rq, HINT_WAITING, true);
@@ -79,20 +94,23 @@ static struct unit *removal_start(struct unit *u)
 
 void queue_remove(struct runq *rq, struct unit *u)
 {
-    struct unit *start = removal_start(u);
+    struct unit *start;
 
+    if (--rq->nr_queued == 0) {
+        RB_INIT(&rq->queue);
+        atomic_set(&rq->reach, 0);
+        return;
+    }
+    start = removal_start(u);
     unit_queue_RB_REMOVE(&rq->queue, u);
     queue_refresh(rq, start);
-    rq->nr_queued--;
 }
 
-/* The best queued unit with one of these local CPUs in its hard affinity, or NULL. */
-struct unit *queue_best_for(const struct runq *rq, uint64_t cpu_bit)
+/* The best unit below `root` that may run on one of these CPUs; the root says that there is one. */
+struct unit *queue_find(struct unit *root, uint64_t cpu_bit)
 {
-    struct unit *u = RB_ROOT(&rq->queue);
+    struct unit *u = root;
 
-    if (!u || !(u->below_cpus & cpu_bit))
-        return NULL;
     for (;;) {
         struct unit *left = RB_LEFT(u, queue);
 

@@ -77,6 +77,7 @@ enum runq_hint {
 
 struct sched {
     struct sched_params params;
+    ns_t least_ns;        /* the larger of rate limit and shortest slice */
     struct spinlock lock; /* rank LOCK_SCHED: CPUs coming and going */
     uint32_t ncpus, nrunqs, nnodes;
     struct sched_cpu *cpus;      /* [i] by CPU number */
@@ -98,7 +99,7 @@ uint32_t arrange_cpus(const struct cpu_place *places, uint32_t ncpus,
 /* queue.c */
 void queue_insert(struct sched *s, struct runq *rq, struct unit *u);
 void queue_remove(struct runq *rq, struct unit *u);
-struct unit *queue_best_for(const struct runq *rq, uint64_t cpu_bit);
+struct unit *queue_find(struct unit *root, uint64_t cpu_bit);
 struct unit *queue_best_reaching(const struct runq *rq, uint64_t fold);
 struct unit *queue_next(struct unit *u);
 void queue_refresh(struct runq *rq, struct unit *u);
@@ -122,9 +123,7 @@ bool affinity_prefers(const struct unit *u, uint32_t cpu);
 
 /* credit.c */
 uint64_t weight_reciprocal(uint32_t weight);
-int64_t credit_of(const struct sched *s, const struct runq *rq, const struct unit *u);
 int64_t credit_now(const struct sched *s, const struct runq *rq, const struct unit *u, ns_t now);
-void credit_set(struct runq *rq, struct unit *u, int64_t credit_ns);
 void credit_charge(const struct sched *s, struct runq *rq, struct unit *u, ns_t now);
 void credit_reset(struct sched *s, struct runq *rq, struct unit *u);
 ns_t credit_time(const struct runq *rq, const struct unit *u, int64_t credit_ns);
@@ -134,13 +133,12 @@ void load_update(struct load *l, uint32_t nr, ns_t now, uint32_t window_shift);
 uint64_t load_at(const struct load *l, uint32_t nr, ns_t now, uint32_t window_shift);
 uint64_t load_of_runq(const struct sched *s, const struct runq *rq, ns_t now);
 void load_set_active(const struct sched *s, struct unit *u, bool active, ns_t now);
-void load_account_wait(struct unit *u, ns_t now);
 
 /* idle.c */
 void idle_enter(struct sched *s, struct sched_cpu *c);
 void idle_leave(struct sched *s, struct sched_cpu *c);
 void idle_tickle(struct sched *s, struct sched_cpu *c);
-void idle_untickle(struct sched *s, struct sched_cpu *c);
+void idle_core_mend(struct sched *s, struct sched_cpu *c);
 void idle_online(struct sched *s, struct sched_cpu *c, bool online);
 struct sched_cpu *idle_choose(const struct sched *s, struct runq *rq, uint64_t mask, uint32_t last);
 void idle_core_masks(const struct runq *rq, const struct sched_cpu *c, bool *idle, bool *packed);
@@ -172,7 +170,7 @@ struct neighbours {
 struct neighbours neighbours_of(const struct sched *s, const struct runq *home,
                                 const uint64_t *hint);
 struct runq *neighbours_next(struct neighbours *n);
-uint64_t neighbour_fold(const struct sched *s, const struct runq *home, enum runq_hint hint);
+uint64_t neighbour_fold_wide(const struct sched *s, const struct runq *home, enum runq_hint hint);
 bool neighbour_take(struct sched *s, struct unit *u, enum runq_hint hint, uint64_t reach,
                     ns_t now) NO_THREAD_SAFETY;
 
@@ -189,10 +187,8 @@ bool spread_move(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY;
 void balance_pass(struct sched *s, struct runq *rq, ns_t now) NO_THREAD_SAFETY;
 
 /* runq.c: locks, hints, folds */
-struct runq *runq_lock_unit(struct unit *u) NO_THREAD_SAFETY;
-void runq_unlock_unit(struct unit *u) NO_THREAD_SAFETY;
 void runq_lock_pair(struct runq *a, struct runq *b) NO_THREAD_SAFETY;
-void runq_hint_set(struct sched *s, const struct runq *rq, enum runq_hint hint, bool on);
+void runq_hint_change(struct sched *s, const struct runq *rq, enum runq_hint hint, bool on);
 
 static inline uint64_t runq_fold(uint32_t id)
 {
@@ -207,5 +203,91 @@ static inline struct sched_cpu *runq_cpu(const struct sched *s, const struct run
 #define runq_for_each_bit(bit, mask)                                               \
     for (uint64_t bit##_left = (mask), bit = bit##_left & -bit##_left; bit##_left; \
          bit##_left &= bit##_left - 1, bit = bit##_left & -bit##_left)
+
+/* --- the few steps that every yield and wake-up goes through --- */
+
+/*
+ * A unit's runqueue is found by reading unit.rq without a lock, locking what it says and looking
+ * again: rq changes only under the lock of the runqueue it leaves. A retry means that somebody
+ * moved the unit, so the loop ends when the moving does.
+ */
+static inline struct runq *runq_lock_unit(struct unit *u) NO_THREAD_SAFETY
+{
+    for (;;) {
+        /* Relaxed: the second look, ordered by the lock's acquire, is the one that counts. */
+        struct runq *rq = atomic_get(&u->rq);
+
+        spin_lock(&rq->lock);
+        if (rq == atomic_get(&u->rq))
+            return rq;
+        spin_unlock(&rq->lock);
+    }
+}
+
+/* The unit may have moved since it was locked: what it is in now is the caller's to unlock. */
+static inline void runq_unlock_unit(struct unit *u) NO_THREAD_SAFETY
+{
+    spin_unlock(&atomic_get(&u->rq)->lock);
+}
+
+static inline void runq_hint_set(struct sched *s, const struct runq *rq, enum runq_hint hint,
+                                 bool on)
+{
+    if (!!(atomic_get(&s->hints[hint][rq->id / 64]) & runq_fold(rq->id)) != on)
+        runq_hint_change(s, rq, hint, on);
+}
+
+/* Which runqueues other than `home` have the hint, folded onto 64 bits. */
+static inline uint64_t neighbour_fold(const struct sched *s, const struct runq *home,
+                                      enum runq_hint hint)
+{
+    if (s->hint_words == 1)
+        return atomic_get(&s->hints[hint][0]) & ~runq_fold(home->id);
+    return neighbour_fold_wide(s, home, hint);
+}
+
+/* The best queued unit with one of these local CPUs in its hard affinity, or NULL. */
+static inline struct unit *queue_best_for(const struct runq *rq, uint64_t cpu_bit)
+{
+    struct unit *root = RB_ROOT(&rq->queue);
+
+    return root && (root->below_cpus & cpu_bit) ? queue_find(root, cpu_bit) : NULL;
+}
+
+/* See credit.c for why clipping late is exact. */
+static inline int64_t credit_of(const struct sched *s, const struct runq *rq, const struct unit *u)
+{
+    int64_t ceiling = (int64_t)(s->params.credit_init_ns + s->params.carryover_ns);
+    int64_t credit_ns = (int64_t)(u->key + rq->given);
+
+    return MIN(credit_ns, ceiling);
+}
+
+static inline void credit_set(struct runq *rq, struct unit *u, int64_t credit_ns)
+{
+    u->key = (uint64_t)credit_ns - rq->given;
+}
+
+/* A CPU that picks is tickled no more. Only an idle one's core mask depends on that. */
+static inline void idle_untickle(struct sched *s, struct sched_cpu *c)
+{
+    struct runq *rq = c->rq;
+
+    if (!(rq->tickled & c->bit))
+        return;
+    atomic_set(&rq->tickled, rq->tickled & ~c->bit);
+    if (rq->idle & c->bit)
+        idle_core_mend(s, c);
+}
+
+/* Adds waiting time up to `now`. A unit that is active and not running waits. */
+static inline void load_account_wait(struct unit *u, ns_t now)
+{
+    if (now <= u->since)
+        return;
+    if (u->active && u->state != UNIT_RUNNING)
+        u->wait_ns += now - u->since;
+    u->since = now;
+}
 
 #endif

@@ -127,6 +127,12 @@ static uint32_t lowest_cpu(const struct runq *rq)
     return lowest;
 }
 
+static void params_set(struct sched *s, const struct sched_params *p)
+{
+    s->params = *p;
+    s->least_ns = MAX(p->ratelimit_ns, p->slice_min_ns);
+}
+
 struct sched *sched_init(void *mem, const struct sched_params *p, const struct cpu_place *places,
                          uint32_t ncpus, const uint8_t *distance, uint32_t nnodes)
 {
@@ -137,7 +143,7 @@ struct sched *sched_init(void *mem, const struct sched_params *p, const struct c
     uint64_t *scratch = (uint64_t *)(base + l.scratch);
 
     ASSERT(IS_ALIGNED((uintptr_t)mem, 64) && nnodes > 0 && nnodes <= NODES_MAX);
-    s->params = *p;
+    params_set(s, p);
     spin_init(&s->lock, LOCK_SCHED);
     s->ncpus = ncpus;
     s->nnodes = nnodes;
@@ -169,7 +175,7 @@ void sched_set_params(struct sched *s, const struct sched_params *p)
     enum runq_arrangement arrangement = s->params.arrangement;
 
     spin_lock(&s->lock);
-    s->params = *p;
+    params_set(s, p);
     s->params.arrangement = arrangement;
     spin_unlock(&s->lock);
 }

@@ -19,7 +19,7 @@ static ns_t ripe_at(const struct sched *s, const struct sched_cpu *from, const s
         return NS_NEVER;
     if (!affinity_allows(u, to->cpu) || !affinity_prefers(u, to->cpu))
         return NS_NEVER;
-    return u->picked_at + MAX(s->params.ratelimit_ns, s->params.slice_min_ns);
+    return u->picked_at + s->least_ns;
 }
 
 /* Asks one unit of the locked `rq` to move to `c`. Returns when to look again: 0 if one was asked.
@@ -76,12 +76,9 @@ ns_t spread_pull(struct sched *s, struct sched_cpu *c, ns_t now)
  */
 bool spread_move(struct sched *s, struct unit *u, ns_t now)
 {
-    struct sched_cpu *c;
+    struct sched_cpu *c = &s->cpus[u->target];
     struct runq *from = u->rq;
 
-    if (u->target == CPUMASK_NONE)
-        return false;
-    c = &s->cpus[u->target];
     u->target = CPUMASK_NONE;
     if (c->rq != from && !spin_trylock(&c->rq->lock))
         return false;

@@ -63,6 +63,7 @@ struct unit {
     uint32_t weight;       /* [R] */
     uint64_t weight_recip; /* [R] ceil(2^63 / weight) */
     uint64_t burn_rest;    /* [R] remainder of the last burn, below `weight` */
+    uint64_t trace_id;     /* [i] vm_id in the high half, index in the low one */
     ns_t since;            /* [R] its time is accounted up to here */
     ns_t picked_at;        /* [R] start of this stay on a CPU */
 
@@ -79,8 +80,7 @@ struct unit {
     bool soft_none;           /* [R] soft affinity prefers nothing within hard */
     uint64_t soft_reach;      /* [R] runq_fold() bits of runqueues with a preferred CPU; 0: none */
     void *owner;              /* [i] the caller's */
-    uint32_t vm_id;           /* [i] */
-    uint32_t index;           /* [i] within its VM; for traces and listings */
+    uint32_t vm_id, index;    /* [i] of the VM, and within it; for traces and listings */
 };
 
 struct unit_params {
@@ -95,7 +95,7 @@ void unit_init(struct unit *u, const struct unit_params *p);
 
 static inline uint64_t unit_trace_id(const struct unit *u)
 {
-    return u ? ((uint64_t)u->vm_id << 32) | u->index : UINT64_MAX;
+    return u ? u->trace_id : UINT64_MAX;
 }
 
 /* Glances: true at some moment near now; whoever acts on one looks again under the lock. */

@@ -43,7 +43,7 @@ void sched_saved(struct sched *s, struct unit *prev, ns_t now) NO_THREAD_SAFETY
         prev->target = CPUMASK_NONE;
         prev->yielding = false;
         atomic_set(&prev->state, UNIT_OFF);
-    } else if (!spread_move(s, prev, now)) {
+    } else if (prev->target == CPUMASK_NONE || !spread_move(s, prev, now)) {
         place_again(s, prev, now);
     }
     runq_unlock_unit(prev);

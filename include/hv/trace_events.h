@@ -14,7 +14,6 @@
     X(SCHED_SWITCH, "sched_switch", "from", "to")      \
     X(SCHED_WAKE, "sched_wake", "unit", "last_cpu")    \
     X(SCHED_TICKLE, "sched_tickle", "unit", "cpu")     \
-    X(SCHED_QUEUE, "sched_queue", "unit", "runq")      \
     X(SCHED_MIGRATE, "sched_migrate", "unit", "runq")  \
     X(SCHED_RESET, "sched_reset", "runq", "given_ns")  \
     X(SCHED_YIELD_TO, "sched_yield_to", "unit", "cpu") \
