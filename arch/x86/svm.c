@@ -151,6 +151,7 @@ static void svm_load(struct vcpu *v)
     virt_state_load(hw);
     hw->host_page = hw->cpu->host_page;
     hw->vmcb->clean = 0;
+    asm_write_cr2(hw->vmcb->cr2); /* VMRUN does it too, but not in Bochs 2.7 */
     if (!virt_tag_is_fresh(hw))
         set_tag(hw);
 }
