@@ -1,8 +1,8 @@
 /*
  * The log ring (see log.h).
  *
- * A record is a header and its text, written byte by byte modulo the capacity; positions count all
- * bytes ever written, so they never go back and a stale cursor shows by being below the tail.
+ * A record is a header and its text, in the ring modulo the capacity; positions count all bytes
+ * ever written, so they never go back and a stale cursor shows by being below the tail.
  */
 #include "kernel/log.h"
 
@@ -13,25 +13,27 @@
 
 struct log_header {
     ns_t time;
-    uint16_t length;
-    uint8_t level;
+    uint32_t length;
+    uint32_t level;
 };
 
 static void ring_write(struct log_ring *log, const void *from, size_t n)
 {
-    const char *bytes = from;
+    size_t at = log->head & (log->capacity - 1);
+    size_t first = MIN(n, log->capacity - at); /* up to the ring's end */
 
-    for (size_t i = 0; i < n; i++)
-        log->bytes[(log->head + i) & (log->capacity - 1)] = bytes[i];
+    memcpy(log->bytes + at, from, first);
+    memcpy(log->bytes, (const char *)from + first, n - first);
     log->head += n;
 }
 
-static void ring_read(const struct log_ring *log, uint64_t at, void *to, size_t n)
+static void ring_read(const struct log_ring *log, uint64_t position, void *to, size_t n)
 {
-    char *bytes = to;
+    size_t at = position & (log->capacity - 1);
+    size_t first = MIN(n, log->capacity - at);
 
-    for (size_t i = 0; i < n; i++)
-        bytes[i] = log->bytes[(at + i) & (log->capacity - 1)];
+    memcpy(to, log->bytes + at, first);
+    memcpy((char *)to + first, log->bytes, n - first);
 }
 
 /* Forget the oldest records until n more bytes have room. */
@@ -49,7 +51,7 @@ static void make_room(struct log_ring *log, size_t n)
 static void append_line(struct log_ring *log, uint32_t level, ns_t now, const char *text, size_t n)
 {
     struct log_header header = {
-        .time = now, .length = (uint16_t)MIN(n, LOG_TEXT_MAX), .level = (uint8_t)level};
+        .time = now, .length = (uint32_t)MIN(n, LOG_TEXT_MAX), .level = level};
 
     make_room(log, sizeof(header) + header.length);
     ring_write(log, &header, sizeof(header));

@@ -1,9 +1,10 @@
 /*
  * The console's output side.
  *
- * printk formats (kernel/format.c: %d %u %x %lu %llu %lx %p %s %c %% with width, 0 and -, and %.*s) into the
- * log ring and, if the level passes loglvl=, to the console ring that the UART drains. It never waits.
- * A line is one call; lines of guests carry their "[name] " prefix by console_guest_write.
+ * printk formats (kernel/format.c: %d %u %x %lu %llu %lx %p %s %c %% with width, 0 and -, and %.*s)
+ * into the log ring and, if the level passes loglvl=, to the console ring that the UART drains. It
+ * never waits. A line is one call; lines of guests carry their "[name] " prefix by
+ * console_guest_write.
  */
 #ifndef KERNEL_PRINTK_H
 #define KERNEL_PRINTK_H
