@@ -19,12 +19,15 @@ enum hypercall_nr {
     HYPERCALL_YIELD = 0x100
 };
 
+/* Keeps the registers that a call needs off the path of those that need none. */
+#define NOINLINE __attribute__((noinline))
+
 #define HYPERCALL_EPERM  ((uint64_t)-1)
 #define HYPERCALL_ENOSYS ((uint64_t)-1000)
 
 /* A kick before the HLT makes that HLT return at once: the mark is sticky. No
  * interrupt is injected. */
-static uint64_t hypercall_kick(struct vcpu *v, uint32_t apic_id)
+static NOINLINE uint64_t hypercall_kick(struct vcpu *v, uint32_t apic_id)
 {
     struct vcpu *to = vcpu_by_apic_id(v->vm, apic_id);
 
@@ -38,7 +41,7 @@ static uint64_t hypercall_kick(struct vcpu *v, uint32_t apic_id)
     return 0;
 }
 
-static uint64_t hypercall_sched_yield(struct vcpu *v, uint32_t apic_id)
+static NOINLINE uint64_t hypercall_sched_yield(struct vcpu *v, uint32_t apic_id)
 {
     struct vcpu *to = vcpu_by_apic_id(v->vm, apic_id);
 
@@ -48,7 +51,7 @@ static uint64_t hypercall_sched_yield(struct vcpu *v, uint32_t apic_id)
     return 0;
 }
 
-static uint64_t hypercall_send_ipi(struct vcpu *v)
+static NOINLINE uint64_t hypercall_send_ipi(struct vcpu *v)
 {
     const uint64_t bitmap[2] = {v->regs[VCPU_RBX], v->regs[VCPU_RCX]};
 

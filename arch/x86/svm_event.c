@@ -81,7 +81,7 @@ void svm_skip(struct vcpu *v)
     struct virt_vcpu *hw = v->hw;
     struct vmcb *vmcb = hw->vmcb;
 
-    vmcb->rip = hw->svm.next_rip;
+    vmcb->rip = vmcb->next_rip;
     vmcb->shadow = 0;
     if (__builtin_expect(vmcb->rflags & RFLAGS_TF, 0))
         skip_with_tf(hw);

@@ -5,9 +5,10 @@
  * exceptions that are only passed on) and end here as EXIT_INTERNAL or are handled on the way. All
  * others become a neutral kind, and the kernel acts on it.
  *
- * Invariants: an event whose delivery the exit cut short is armed again before a decoder runs;
- * next_rip is right behind every exit whose instruction may be skipped, from NRIP save where it is
- * there, else by the instruction's only length without prefixes.
+ * Invariants: an event whose delivery the exit cut short is armed again before a decoder runs; the
+ * VMCB's next_rip is right behind every exit whose instruction may be skipped. CPUs without NRIP
+ * save leave that field alone; there it is filled in here, by the instruction's only length without
+ * prefixes.
  *
  * Source: APM 2 15.7, 15.12, 15.20, appendix C.
  */
@@ -60,7 +61,7 @@ static void decode_vintr(struct vcpu *v)
     if (!in_shadow || guest_fetch(v, &opcode, 1) != 1 || opcode != OPCODE_HLT)
         return;
     v->exit.kind = EXIT_HLT;
-    hw->svm.next_rip = hw->vmcb->rip + 1;
+    hw->vmcb->next_rip = hw->vmcb->rip + 1;
 }
 
 static void decode_debug(struct vcpu *v)
@@ -86,7 +87,7 @@ static void decode_undefined(struct vcpu *v)
     }
     v->exit.kind = EXIT_HYPERCALL;
     v->exit.cpl = hw->vmcb->cpl;
-    hw->svm.next_rip = hw->vmcb->rip + HYPERCALL_BYTES;
+    hw->vmcb->next_rip = hw->vmcb->rip + HYPERCALL_BYTES;
 }
 
 static void decode_alignment(struct vcpu *v)
@@ -112,7 +113,7 @@ static void decode_io(struct vcpu *v)
         .string = info & SVM_IO_STRING,
         .rep = info & SVM_IO_REP,
     };
-    v->hw->svm.next_rip = vmcb->exit_info2;
+    vmcb->next_rip = vmcb->exit_info2;
 }
 
 static void decode_msr(struct vcpu *v)
@@ -154,7 +155,7 @@ static void decode_cr8(struct vcpu *v)
             v->exit.kind = EXIT_UNKNOWN;
             return;
         }
-        hw->svm.next_rip = hw->vmcb->rip + bytes;
+        hw->vmcb->next_rip = hw->vmcb->rip + bytes;
     }
     v->exit.cr8.write = hw->vmcb->exit_code >= SVM_EXIT_CR_WRITE;
     v->exit.cr8.gpr = reg;
@@ -258,7 +259,8 @@ void svm_exit_decode(struct vcpu *v)
         return;
     }
     d = &decoders[code];
-    hw->svm.next_rip = svm_caps.nrip ? vmcb->next_rip : vmcb->rip + d->bytes;
+    if (!svm_caps.nrip)
+        vmcb->next_rip = vmcb->rip + d->bytes;
     v->exit.kind = d->kind;
     if (d->decode)
         d->decode(v);

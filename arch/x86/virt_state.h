@@ -38,7 +38,6 @@ struct vmx_vcpu {
 };
 
 struct svm_vcpu {
-    uint64_t next_rip;   /* [c] behind the instruction that exited */
     uint64_t iret_rip;   /* [c] of the intercepted IRET that ends NMI blocking */
     uint64_t shadow_rip; /* [c] where a host interrupt cut an interrupt shadow short, or 0 */
     bool nmi_blocked;    /* [c] an NMI was injected and its IRET has not run */

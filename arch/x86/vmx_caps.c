@@ -91,8 +91,12 @@ static int probe_ept(const char **why)
 /* Secondary controls by name, since these are what older parts lack. */
 static int probe_secondary(const char **why)
 {
-    uint64_t may = FIELD_GET(VMX_CTLS_MAY, asm_rdmsr(MSR_VMX_PROC2_CTLS));
+    uint64_t may;
 
+    if (!(asm_rdmsr(MSR_VMX_BASIC) & VMX_BASIC_TRUE_CTLS))
+        return refuse(why, "VT-x: the CPU has neither TRUE controls nor EPT");
+    may = FIELD_GET(VMX_CTLS_MAY, asm_rdmsr(MSR_VMX_TRUE_PROC_CTLS));
+    may = may & PROC_SECONDARY ? FIELD_GET(VMX_CTLS_MAY, asm_rdmsr(MSR_VMX_PROC2_CTLS)) : 0;
     if (!(may & PROC2_EPT))
         return refuse(why, "VT-x: the CPU has no EPT");
     if (!(may & PROC2_UNRESTRICTED))
@@ -105,13 +109,7 @@ static int probe_secondary(const char **why)
 static int probe_primary(const char **why)
 {
     struct vmx_caps *c = &vmx_caps;
-    uint64_t may;
 
-    if (!(asm_rdmsr(MSR_VMX_BASIC) & VMX_BASIC_TRUE_CTLS))
-        return refuse(why, "VT-x: the CPU has no TRUE controls");
-    may = FIELD_GET(VMX_CTLS_MAY, asm_rdmsr(MSR_VMX_TRUE_PROC_CTLS));
-    if (!(may & PROC_SECONDARY))
-        return refuse(why, "VT-x: the CPU has no EPT (no secondary controls)");
     if (!controls_choose(MSR_VMX_TRUE_PIN_CTLS, PIN_REQUIRED, PIN_OPTIONAL, 0, &c->pin) ||
         !controls_choose(MSR_VMX_TRUE_PROC_CTLS, PROC_REQUIRED, 0, PROC_TOGGLED, &c->proc) ||
         !controls_choose(MSR_VMX_TRUE_EXIT_CTLS, EXIT_REQUIRED, EXIT_OPTIONAL, 0, &c->exit) ||
@@ -145,9 +143,9 @@ int vmx_caps_probe(const char **why)
     }
     error = vmx_feature_control(why);
     if (!error)
-        error = probe_primary(why);
-    if (!error)
         error = probe_secondary(why);
+    if (!error)
+        error = probe_primary(why);
     if (error)
         return error;
     c->revision = (uint32_t)FIELD_GET(VMX_BASIC_REVISION, asm_rdmsr(MSR_VMX_BASIC));
