@@ -100,6 +100,8 @@ void console_pump(void)
     const char *bytes;
     size_t n;
 
+    if (!console.open)
+        return;
     for (uint32_t i = 0; i < rounds; i++) {
         refill();
         n = byte_ring_peek(&console.tx, &bytes);
@@ -128,17 +130,31 @@ void console_interrupt(void)
 
 /* ---- set-up ---- */
 
-/* True if `word` is among the words of a list parted by commas. */
-static bool has_word(const char *list, const char *word)
-{
-    size_t n = strlen(word);
+enum console_word { WORD_COM1, WORD_E9, WORD_SYNC, WORD_NONE };
 
-    for (const char *at = list; at; at = strchr(at, ',')) {
-        at += *at == ',';
-        if (!strncmp(at, word, n) && (at[n] == ',' || !at[n]))
-            return true;
+static const char *const console_words[] = {
+    [WORD_COM1] = "com1", [WORD_E9] = "e9", [WORD_SYNC] = "sync", [WORD_NONE] = "none"};
+
+/* The words of a list parted by commas, as a mask of BIT(enum console_word). */
+static uint64_t read_words(const char *list)
+{
+    uint64_t mask = 0;
+
+    while (*list) {
+        size_t n = 0, word = 0;
+
+        while (list[n] && list[n] != ',')
+            n++;
+        while (word < ARRAY_SIZE(console_words) &&
+               (strncmp(list, console_words[word], n) || console_words[word][n]))
+            word++;
+        if (word < ARRAY_SIZE(console_words))
+            mask |= BIT(word);
+        else
+            pr_warn("warning: console=: no console `%.*s`; ignored", (int)n, list);
+        list += n + (list[n] == ',');
     }
-    return false;
+    return mask;
 }
 
 static void open_serial(const char *com1)
@@ -151,24 +167,26 @@ static void open_serial(const char *com1)
                                  .irq = 4};
 
     if (uart_config_parse(&config, com1))
-        pr_warn("console: com1=%s is malformed, using 115200,8n1,0x3f8,4", com1);
+        pr_warn("warning: com1=%s is malformed; 115200,8n1,0x3f8,4 is used", com1);
     if (uart_init(&config))
-        pr_warn("console: no serial port at %#x", config.io_base);
+        pr_warn("warning: no serial port at %#x", config.io_base);
 }
 
 void console_init(const struct options *options)
 {
-    const char *words = options->console;
+    uint64_t words = read_words(options->console);
 
     console_lock();
     make_ready();
-    console.debug_port = has_word(words, "e9");
-    console.sync = has_word(words, "sync");
+    console.debug_port = words & BIT(WORD_E9);
+    console.sync = words & BIT(WORD_SYNC);
+    /* LOGLVL_NONE shows nothing, LOGLVL_ERROR only LOG_ERROR, and so on. */
+    console.mixer.level = options->loglvl.word;
     console_unlock();
-    console_set_level(options->loglvl.word);
-    if (has_word(words, "com1"))
+    if (words & BIT(WORD_COM1))
         open_serial(options->com1);
     console_lock();
+    console.open = true;
     console_pump();
     console_unlock();
 }
@@ -176,7 +194,6 @@ void console_init(const struct options *options)
 void console_set_level(uint32_t loglvl)
 {
     console_lock();
-    /* LOGLVL_NONE shows nothing, LOGLVL_ERROR only LOG_ERROR, and so on. */
     console.mixer.level = loglvl;
     console_unlock();
 }
@@ -234,15 +251,14 @@ void console_flush(void)
 
 void console_panic(void)
 {
-    bool known = console.ready;
-
     atomic_set(&console.panic_cpu, cpu_this());
     make_ready();
     console.started = false;
     console.sync = true;
-    if (!known) {
+    if (!console.open) {
         open_serial("");
         console.debug_port = true;
+        console.open = true;
     }
     mixer_panic(&console.mixer);
     console_lock();

@@ -24,6 +24,7 @@ struct console {
     struct spinlock lock;      /* rank LOCK_CONSOLE */
     struct cpu *panic_cpu;     /* [a] the CPU that took the console over */
     bool ready;                /* [L] rings and mixer exist */
+    bool open;                 /* [L] the ports are known: until then lines wait in the log */
     bool debug_port;           /* [i] console=e9 */
     bool sync;                 /* [i] console=sync, or panic: wait for every byte */
     bool started;              /* [i] interrupts or timers drain and listen */

@@ -23,7 +23,8 @@ enum option_ple { PLE_OFF, PLE_ON, PLE_AUTO };
 
 #define OPTION_LIST(X)                                                                           \
     X(TEXT, console, "console", "com1", 0, 0, "", BOOT,                                          \
-      "Where output goes: com1, vga or none; several by commas.")                                \
+      "Where output goes: com1, e9 (the debug port of Bochs and QEMU) or none; several by "      \
+      "commas. With sync every byte is waited for, which helps when the boot hangs.")            \
     X(TEXT, com1, "com1", "115200,8n1", 0, 0, "", BOOT,                                          \
       "Serial port as baud[,DPS[,io-base[,irq]]]; baud `auto` leaves the firmware's rate.")      \
     X(WORD, loglvl, "loglvl", LOGLVL_INFO, 0, 0, "none error warning info debug", RUNTIME,       \
