@@ -81,11 +81,16 @@ static struct unit *choose(const struct sched *s, struct sched_cpu *c, ns_t now)
     return best && beats(s, c, best, cur) ? best : cur;
 }
 
-/* Takes the winner from slot or queue; what was reserved and lost goes beside. */
+/*
+ * Takes the winner from slot or queue; what was reserved and lost goes beside. The CPU leaves the
+ * idle mask first, or the loser would be reserved for it again.
+ */
 static void take(struct sched *s, struct sched_cpu *c, struct unit *winner, ns_t now)
 {
     struct unit *reserved = c->reserved;
 
+    if (winner && (c->rq->idle & c->bit))
+        idle_leave(s, c);
     if (winner && winner->state == UNIT_QUEUED)
         queue_remove(c->rq, winner);
     if (!reserved)
@@ -105,7 +110,7 @@ static void switch_out(struct sched *s, struct sched_cpu *c, ns_t now)
         load_set_active(s, u, false, now);
 }
 
-static void switch_in(struct sched *s, struct sched_cpu *c, struct unit *u, ns_t now)
+static void switch_in(struct sched_cpu *c, struct unit *u, ns_t now)
 {
     load_account_wait(u, now);
     c->cur = u;
@@ -117,8 +122,6 @@ static void switch_in(struct sched *s, struct sched_cpu *c, struct unit *u, ns_t
     }
     u->on_cpu = true;
     atomic_set(&u->state, UNIT_RUNNING);
-    if (c->rq->idle & c->bit)
-        idle_leave(s, c);
 }
 
 /* Credit of the best unit that waits for this CPU, or INT64_MIN. `cur` was just switched out. */
@@ -163,15 +166,17 @@ static ns_t deadline_busy(struct sched *s, struct sched_cpu *c, int64_t waiting_
 static ns_t deadline_idle(struct sched *s, struct sched_cpu *c, ns_t now)
 {
     ns_t deadline = NS_NEVER;
+    ns_t ripe;
 
     if (!c->online)
         return deadline;
     if (s->params.newidle_pull && steal_is_near(s, c->rq))
         deadline = now + s->least_ns;
-    return MIN(deadline, spread_pull(s, c, now));
+    ripe = spread_pull(s, c, now);
+    return MIN(deadline, ripe);
 }
 
-/* What follows from a pick: reset, balance, pushing what is overdue, and the deadline. */
+/* What follows from a pick: reset, balance, and the deadline. */
 static ns_t settle(struct sched *s, struct sched_cpu *c, struct unit *left, ns_t now)
 {
     struct runq *rq = c->rq;
@@ -182,11 +187,16 @@ static ns_t settle(struct sched *s, struct sched_cpu *c, struct unit *left, ns_t
         balance_pass(s, rq, now);
         waiting_ns = waiting_credit(s, c, left);
     }
-    if (is_push_worthwhile(s, rq)) {
-        steal_push_overdue(s, rq, now);
-        waiting_ns = waiting_credit(s, c, left);
-    }
     return deadline_busy(s, c, waiting_ns, now);
+}
+
+static struct unit *pull(struct sched *s, struct sched_cpu *c, ns_t now)
+{
+    struct unit *u = steal_waiting(s, c, now);
+
+    if (u && (c->rq->idle & c->bit))
+        idle_leave(s, c);
+    return u;
 }
 
 struct unit *sched_pick(struct sched *s, uint32_t cpu, ns_t now, ns_t *deadline)
@@ -200,16 +210,18 @@ struct unit *sched_pick(struct sched *s, uint32_t cpu, ns_t now, ns_t *deadline)
         credit_charge(s, c->rq, prev, now);
     idle_untickle(s, c);
     c->rq->untimed &= ~c->bit;
+    if (is_push_worthwhile(s, c->rq))
+        steal_push_overdue(s, c->rq, now);
     next = choose(s, c, now);
     take(s, c, next, now);
     if (!next && c->online && s->params.newidle_pull)
-        next = steal_waiting(s, c, now);
+        next = pull(s, c, now);
     if (next != prev) {
         sched_host_trace(cpu, TRACE_SCHED_SWITCH, unit_trace_id(prev), unit_trace_id(next));
         if (prev)
             switch_out(s, c, now);
         if (next)
-            switch_in(s, c, next, now);
+            switch_in(c, next, now);
         else if (c->online)
             idle_enter(s, c);
     } else if (prev) {

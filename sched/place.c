@@ -27,6 +27,7 @@ void place_reserve(struct sched *s, struct sched_cpu *c, struct unit *u)
 {
     DEBUG_ASSERT(!c->reserved);
     c->reserved = u;
+    u->order = u->key;
     u->target = c->cpu;
     atomic_set(&u->state, UNIT_RESERVED);
     sched_host_trace(c->cpu, TRACE_SCHED_TICKLE, unit_trace_id(u), c->cpu);
