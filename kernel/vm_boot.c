@@ -97,6 +97,9 @@ static void vm_from_module(const struct boot_module *module)
     vm->image_bytes = module->end - module->start;
     spin_init(&vm->lock, LOCK_VM);
     vm_unique_name(vm);
+    if (vm->config.threads > 1)
+        pr_warn("VM %s: threads=%u is shown to the guest, but siblings are not run together",
+                vm->config.name, vm->config.threads);
     if (vm_find_initrd(vm))
         vms[vm_count++] = vm;
     else

@@ -21,6 +21,7 @@
 #include "arch/x86/virt_vm.h"
 #include "kernel/arch.h"
 #include "kernel/mem.h"
+#include "kernel/machine.h"
 #include "kernel/printk.h"
 
 struct svm_caps svm_caps;
@@ -42,6 +43,14 @@ static int check_firmware(const char **why)
                                ? "AMD-V: locked off by firmware; enable SVM Mode in setup"
                                : "AMD-V: switched off (VM_CR.SVMDIS); enable SVM Mode in setup");
     return 0;
+}
+
+/* ple=: by the filter where there is one; `on` without one means at every PAUSE. */
+static bool pause_exits_wanted(bool has_filter)
+{
+    uint32_t wish = machine.options.ple.word;
+
+    return wish == PLE_ON || (wish == PLE_AUTO && has_filter);
 }
 
 static int svm_probe(const char **why)
@@ -67,6 +76,7 @@ static int svm_probe(const char **why)
         .flush_asid = leaf.edx & SVM_EDX_FLUSH_ASID,
         .decode = leaf.edx & SVM_EDX_DECODE,
         .pause_filter = leaf.edx & SVM_EDX_PAUSE_FILTER,
+        .pause_exits = pause_exits_wanted(leaf.edx & SVM_EDX_PAUSE_FILTER),
         .pause_threshold = leaf.edx & SVM_EDX_PAUSE_THRESH,
         .page_1gib = cpu_features.page_1gib,
     };

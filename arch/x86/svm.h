@@ -12,7 +12,9 @@ extern const struct virt_ops svm_ops;
 /* What the machine's AMD-V can do. [i] by the probe */
 struct svm_caps {
     uint32_t asid_last;
-    bool nrip, clean, flush_asid, decode, pause_filter, pause_threshold, page_1gib;
+    bool nrip, clean, flush_asid, decode, page_1gib;
+    bool pause_filter, pause_threshold;
+    bool pause_exits; /* PAUSE is intercepted, by the filter if there is one */
 };
 
 extern struct svm_caps svm_caps;

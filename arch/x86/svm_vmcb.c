@@ -90,9 +90,9 @@ void svm_vmcb_init(struct vcpu *v)
     vmcb->exceptions = (uint32_t)EXCEPTIONS;
     vmcb->intercepts1 = (uint32_t)INTERCEPTS1;
     vmcb->intercepts2 = (uint32_t)INTERCEPTS2;
-    if (svm_caps.pause_filter) {
+    if (svm_caps.pause_exits) {
         vmcb->intercepts1 |= (uint32_t)INTERCEPT1_PAUSE;
-        vmcb->pause_count = PAUSE_COUNT;
+        vmcb->pause_count = svm_caps.pause_filter ? PAUSE_COUNT : 0;
         vmcb->pause_threshold = svm_caps.pause_threshold ? PAUSE_THRESHOLD : 0;
     }
     vmcb->iopm = iopm;

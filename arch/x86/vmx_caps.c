@@ -16,6 +16,7 @@
 #include "arch/x86/features.h"
 #include "arch/x86/regs/cpuid.h"
 #include "arch/x86/regs/msr.h"
+#include "kernel/machine.h"
 #include "kernel/printk.h"
 
 struct vmx_caps vmx_caps;
@@ -84,8 +85,20 @@ static int probe_ept(const char **why)
     if ((caps & VPID_REQUIRED) != VPID_REQUIRED)
         vmx_caps.proc2 &= ~(uint32_t)PROC2_VPID;
     vmx_caps.vpid = vmx_caps.proc2 & PROC2_VPID;
-    vmx_caps.ple = vmx_caps.proc2 & PROC2_PLE;
     return 0;
+}
+
+/* ple=: the CPU's own loop detection where it has one; `on` without one intercepts every PAUSE. */
+static void probe_pause(void)
+{
+    uint32_t wish = machine.options.ple.word;
+    uint64_t may = FIELD_GET(VMX_CTLS_MAY, asm_rdmsr(MSR_VMX_TRUE_PROC_CTLS));
+
+    if (wish == PLE_OFF)
+        vmx_caps.proc2 &= ~(uint32_t)PROC2_PLE;
+    vmx_caps.ple = vmx_caps.proc2 & PROC2_PLE;
+    if (wish == PLE_ON && !vmx_caps.ple && (may & PROC_PAUSE))
+        vmx_caps.proc |= (uint32_t)PROC_PAUSE;
 }
 
 /* Secondary controls by name, since these are what older parts lack. */
@@ -152,6 +165,7 @@ int vmx_caps_probe(const char **why)
     c->cr0_must = asm_rdmsr(MSR_VMX_CR0_FIXED0);
     c->cr4_must = asm_rdmsr(MSR_VMX_CR4_FIXED0);
     probe_timer();
+    probe_pause();
     pr_info("virt: VT-x with EPT (pages up to %s), unrestricted guest%s%s%s",
             c->ept_largest_level == 3   ? "1 GiB"
             : c->ept_largest_level == 2 ? "2 MiB"

@@ -60,6 +60,7 @@ enum vmx_invalidation { INVVPID_SINGLE = 1, INVVPID_ALL = 2, INVEPT_ALL = 2 };
 #define PROC_IO              BIT(24) /* every port */
 #define PROC_MSR_BITMAP      BIT(28)
 #define PROC_MONITOR         BIT(29)
+#define PROC_PAUSE           BIT(30)
 #define PROC_SECONDARY       BIT(31)
 
 #define PROC2_EPT            BIT(1)
