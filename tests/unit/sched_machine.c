@@ -9,7 +9,9 @@
 #include "sched/sched_host.h"
 #include "tests/unit/sched_machine.h"
 
-static struct machine *machine; /* the one under test; the host calls carry no instance */
+/* The one under test: the host calls carry no instance. A test without one gets this. */
+static struct machine no_machine;
+static struct machine *machine = &no_machine;
 
 void sched_host_kick(uint32_t cpu)
 {
@@ -89,7 +91,7 @@ void machine_free(struct machine *m)
 {
     free(m->mem);
     free(m);
-    machine = NULL;
+    machine = &no_machine;
 }
 
 static void mask_fill(uint64_t words[MACHINE_WORDS], uint64_t bits)
