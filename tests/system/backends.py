@@ -2,6 +2,7 @@
 
 A machine is thrown away when a test that used it failed, so that a wreck does not fail the next.
 """
+import json
 import time
 
 from rig import GUESTS, Bochs, Qemu
@@ -65,9 +66,23 @@ def wait_state(machine, name, states, seconds=None):
         time.sleep(machine.poll_seconds)
 
 
+def wait_end(machine, name):
+    """Wait for the console's word that the VM has ended; its entry. Its output has come by then."""
+    machine.console.expect(rf"^VM {name} (stopped|crashed)")
+    machine.console.settle()
+    return vm(machine, name)
+
+
 def run_guest(machine, name):
     """Start the VM and wait for its end: (its entry, the lines that it printed)."""
     begun = machine.console.position()
-    machine.console.run(f"start {name}")
-    entry = wait_state(machine, name, ("stopped", "crashed"))
+    machine.console.type(f"start {name}")
+    entry = wait_end(machine, name)
     return entry, machine.console.guest_lines(name, begun)
+
+
+def guest_json(lines, word):
+    """The object that a guest printed after `word`; the console cuts long lines into several."""
+    starts = [i for i, line in enumerate(lines) if line.startswith(word + " {")]
+    assert starts, f"no {word} line in {lines}"
+    return json.JSONDecoder().raw_decode("".join(lines[starts[-1]:])[len(word) + 1:])[0]

@@ -11,6 +11,7 @@ import pexpect
 from pexpect import fdpexpect
 
 PROMPT = "numen> "
+QUIET_SECONDS = 0.3
 
 
 class ConsoleError(Exception):
@@ -77,6 +78,14 @@ class Console:
         finally:
             self.log.flush()
         return self.spawn.before
+
+    def settle(self):
+        """Read until the machine has been quiet for a moment."""
+        try:
+            while True:
+                self.spawn.read_nonblocking(4096, timeout=QUIET_SECONDS)
+        except pexpect.TIMEOUT:
+            self.log.flush()
 
     def position(self):
         """A mark in what has been printed, for guest_lines."""

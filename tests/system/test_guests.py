@@ -1,10 +1,9 @@
 """Every guest on every backend: the same binary passes on AMD-V and on VT-x."""
-import json
 import re
 
 import pytest
 
-from backends import BACKENDS, module, run_guest, vm, wait_state
+from backends import BACKENDS, guest_json, module, run_guest, vm, wait_state
 
 MODULES = [
     module("hello", "name=hello vcpus=4 memory=32M", "exit=3"),
@@ -29,13 +28,6 @@ backends = pytest.mark.parametrize("backend", [
     pytest.param(b, marks=pytest.mark.xdist_group(f"guests-{b}")) for b in BACKENDS])
 
 
-def json_line(lines, word):
-    """The object that the guest printed after `word`."""
-    found = [line for line in lines if line.startswith(word + " {")]
-    assert found, f"no {word} line in {lines}"
-    return json.loads(found[-1][len(word) + 1:])
-
-
 @backends
 def test_hello(machine, backend):
     entry, lines = run_guest(machine, "hello")
@@ -48,7 +40,7 @@ def test_hello(machine, backend):
 def test_topo_sees_the_configured_shape(machine, backend):
     entry, lines = run_guest(machine, "topo")
     assert entry["exit_code"] == 0
-    seen = json_line(lines, "TOPO")
+    seen = guest_json(lines, "TOPO")
     assert (seen["sockets"], seen["cores"], seen["threads"]) == (1, 2, 4)
     assert seen["l3_bytes"] > 0 and seen["l3_shared"] == 4
     assert [(c["core"], c["thread"]) for c in seen["vcpus"]] == [(0, 0), (0, 1), (1, 0), (1, 1)]
@@ -57,7 +49,7 @@ def test_topo_sees_the_configured_shape(machine, backend):
 @backends
 def test_elf64_image_without_l3(machine, backend):
     _, lines = run_guest(machine, "topo64")
-    assert json_line(lines, "TOPO")["l3_bytes"] == 0
+    assert guest_json(lines, "TOPO")["l3_bytes"] == 0
 
 
 @backends
@@ -65,7 +57,7 @@ def test_elf64_image_without_l3(machine, backend):
 def test_contended_locks(machine, backend, guest, mode):
     entry, lines = run_guest(machine, guest)
     assert entry["exit_code"] == 0
-    seen = json_line(lines, "SPIN")
+    seen = guest_json(lines, "SPIN")
     assert seen["mode"] == mode and seen["total"] > 0
 
 
@@ -80,7 +72,7 @@ def test_ends_well(machine, backend, guest):
 def test_exits_measures_all_paths(machine, backend):
     entry, lines = run_guest(machine, "exits")
     assert entry["exit_code"] == 0
-    assert set(json_line(lines, "EXITS")) >= {"hypercall", "cpuid", "kick", "yield", "msr", "eoi",
+    assert set(guest_json(lines, "EXITS")) >= {"hypercall", "cpuid", "kick", "yield", "msr", "eoi",
                                               "ipi", "io"}
 
 
@@ -98,9 +90,12 @@ def test_state_is_kept_apart_over_10000_switches(machine, backend):
     """Two VMs take turns on one CPU; each checks every class of its state after every turn."""
     begun = machine.console.position()
     machine.console.run("start state1")
-    machine.console.run("start state2")
+    machine.console.type("start state2")
+    machine.console.expect(r"^VM state[12] (stopped|crashed)")
+    machine.console.expect(r"^VM state[12] (stopped|crashed)")
+    machine.console.settle()
     for name in ("state1", "state2"):
-        entry = wait_state(machine, name, ("stopped", "crashed"))
+        entry = vm(machine, name)
         lines = machine.console.guest_lines(name, begun)
         assert (entry["state"], entry["exit_code"]) == ("stopped", 0), lines
         assert any("STATE ok n=10000" in line for line in lines)
