@@ -50,7 +50,8 @@ void machine_read_firmware(void);                       /* ACPI tables */
 void machine_number_cpus(void);                         /* cpu_count, places[].apic_id */
 void machine_place_cpus(bool all_up); /* by CPUID: the boot CPU's, then each CPU's own */
 void machine_build_nodes(void);       /* numa, places[].node */
-void machine_print_warnings(void);    /* those that came since the last call */
+void machine_print_loader(void);
+void machine_print_warnings(void); /* those that came since the last call */
 void machine_print_topology(void);
 
 #endif

@@ -5,6 +5,7 @@
  * them are printed in O(n log n). The console's listings (kernel/shell_machine.c) have forms of
  * their own.
  */
+#include "boot/memmap.h"
 #include "hv/sort.h"
 #include "kernel/bringup.h"
 #include "kernel/cpu.h"
@@ -37,6 +38,19 @@ static uint64_t scale_bytes(uint64_t bytes, const char **unit)
     }
     *unit = units[i];
     return bytes;
+}
+
+void machine_print_loader(void)
+{
+    const struct boot_info *b = &machine.boot;
+    const char *unit;
+    uint64_t amount = scale_bytes(memmap_ram_bytes(&machine.map, 0, UINT64_MAX), &unit);
+
+    pr_info("Numen, loaded by %s (multiboot %u%s) with %u modules and %lu %s of memory\n",
+            b->loader ? b->loader : "an unnamed loader", b->protocol, b->efi ? ", UEFI" : "",
+            b->nmodules, amount, unit);
+    if (b->cmdline && b->cmdline[0])
+        pr_info("command line: %s\n", b->cmdline);
 }
 
 static void print_cpus(void)

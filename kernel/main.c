@@ -105,7 +105,7 @@ void kernel_main(uint32_t magic, paddr_t info)
     arch_early_init();
     machine_read_loader(magic, info);
     console_init(&machine.options);
-    pr_info("Numen\n");
+    machine_print_loader();
     if (arch_memory_init(&machine.map))
         panic("no memory for page tables");
     machine_read_firmware();

@@ -124,20 +124,19 @@ static bool next_tick(const struct reference *r, uint32_t *value, uint64_t *tsc)
 /* TSC ticks per second by one run; 0: the reference stands still. */
 static uint64_t measure_once(const struct reference *r)
 {
-    uint64_t want = r->hz * RUN_US / 1000000, start_tsc, tsc, elapsed = 0;
+    uint64_t want = r->hz * RUN_US / 1000000, start_tsc, tsc, elapsed;
     uint32_t start, value;
+    __extension__ unsigned __int128 product;
 
     if (!next_tick(r, &start, &start_tsc))
         return 0;
-    /* Every read may be of one tick or of several; progress is what bounds the loop. */
-    while (elapsed < want) {
+    do { /* bounded, since each round is a tick at least */
         if (!next_tick(r, &value, &tsc))
             return 0;
         elapsed = (value - start) & r->mask;
-    }
+    } while (elapsed < want);
     /* ticks * hz: < 2^40 * 2^32 needs 128 bits; the quotient is a rate and fits. */
-    __extension__ unsigned __int128 product = (unsigned __int128)(tsc - start_tsc) * r->hz;
-
+    product = (unsigned __int128)(tsc - start_tsc) * r->hz;
     return asm_div128((uint64_t)(product >> 64), (uint64_t)product, elapsed);
 }
 
