@@ -13,6 +13,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import docs
 import layers
 import purity
 import sizes
@@ -75,7 +76,8 @@ def jobs():
     plan += [("headers", header_alone, path) for path in headers]
     plan += [("format", format_kept, path) for path in tree.files(C_FILES)]
     plan += [("layers", layers.check, None), ("purity", purity.check, None),
-             ("sizes", sizes.check, None), ("parameters", parameters_current, None)]
+             ("sizes", sizes.check, None), ("parameters", parameters_current, None),
+             ("docs", docs.check, None)]
     return plan
 
 
