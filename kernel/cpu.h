@@ -38,6 +38,7 @@ struct cpu {
     uint32_t hazard;           /* [a] enum cpu_hazard_bit */
     struct vcpu *current;      /* [c] the vCPU whose state is loaded here; NULL when idle */
     bool online;               /* [a] up and in its loop */
+    bool left_out;             /* [a] came up, but takes no part: halts for good */
     struct cpu_place place;    /* [i] */
     struct arch_cpu *arch;     /* [i] APIC, descriptor tables, virtualization areas */
     struct timer_heap *timers; /* [i] has its own lock */

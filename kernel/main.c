@@ -6,6 +6,7 @@
  * step is explained where it is defined.
  */
 #include "kernel/arch.h"
+#include "kernel/boot_time.h"
 #include "kernel/bringup.h"
 #include "kernel/console.h"
 #include "kernel/cpu.h"
@@ -39,22 +40,45 @@ static void make_cpus(void)
     }
 }
 
-/* smt=off: one thread of each core stays. Before anything is scheduled on them. */
-static bool is_left_out(const struct cpu *cpu)
+/* smt=off: one thread of each core stays. */
+static bool is_spare_thread(const struct cpu *cpu)
 {
     return machine.options.smt.word == SMT_OFF && cpu->place.thread;
 }
 
-static void cpu_join(struct cpu *cpu)
+static void cpu_go_online(struct cpu *cpu)
+{
+    schedule_cpu_init(cpu);
+    atomic_set_release(&cpu->online, true);
+}
+
+static void boot_cpu_join(struct cpu *cpu)
 {
     const char *why;
 
     if (timer_cpu_init(cpu))
-        panic("no memory for the timers of CPU %u", cpu->id);
-    if (virt && virt->cpu_enable(cpu, &why))
-        panic("CPU %u: %s", cpu->id, why);
-    schedule_cpu_init(cpu);
-    atomic_set_release(&cpu->online, true);
+        panic("no memory for the boot CPU's timers");
+    if (virt && virt->cpu_enable(cpu, &why)) {
+        pr_warn("warning: no VMs on this machine: %s\n", why);
+        virt = NULL; /* before any other CPU looks */
+    }
+    cpu_go_online(cpu);
+}
+
+/* A CPU that cannot do what the boot CPU does is reported and left out, like one that never came.
+ */
+static bool cpu_join(struct cpu *cpu)
+{
+    const char *why = "no memory for its timers";
+
+    if (is_spare_thread(cpu))
+        return false;
+    if (timer_cpu_init(cpu) || (virt && virt->cpu_enable(cpu, &why))) {
+        pr_warn("warning: CPU %u: %s; left out\n", cpu->id, why);
+        return false;
+    }
+    cpu_go_online(cpu);
+    return true;
 }
 
 void cpu_main(struct cpu *cpu)
@@ -62,22 +86,25 @@ void cpu_main(struct cpu *cpu)
     /* Acquire pairs with release_cpus: the machine's data is complete. */
     while (atomic_get_acquire(&release) == RELEASE_WAIT)
         arch_idle();
-    if (is_left_out(cpu))
-        arch_halt();
-    cpu_join(cpu);
-    cpu_loop();
+    if (cpu_join(cpu))
+        cpu_loop();
+    atomic_set_release(&cpu->left_out, true);
+    arch_halt();
 }
 
+/* One after the other, so that the boot log reads in order. */
 static void release_cpus(void)
 {
     atomic_set_release(&release, RELEASE_GO);
     for (uint32_t i = 1; i < cpu_count; i++) {
-        if (!cpus[i])
+        struct cpu *cpu = cpus[i];
+
+        if (!cpu)
             continue;
-        arch_send_kick(cpus[i]);
-        while (!is_left_out(cpus[i]) && !atomic_get_acquire(&cpus[i]->online))
+        arch_send_kick(cpu);
+        while (!atomic_get_acquire(&cpu->online) && !atomic_get_acquire(&cpu->left_out))
             __builtin_ia32_pause();
-        if (is_left_out(cpus[i]))
+        if (!atomic_get(&cpu->online))
             cpus[i] = NULL;
     }
 }
@@ -93,9 +120,10 @@ static _Noreturn void main_on_own_stack(void)
     virt_select();
     if (schedule_init())
         panic("no memory for the scheduler");
-    cpu_join(cpu_this());
+    boot_cpu_join(cpu_this());
     release_cpus();
     console_start();
+    boot_time_print();
     vm_boot_modules();
     cpu_loop();
 }
