@@ -33,8 +33,9 @@ void arch_idle(void);     /* sleep until an interrupt, unless a hazard bit is se
 void arch_irq_take(void); /* let what is pending on this CPU be handled (IF=1 for a moment) */
 void arch_stop_others(void); /* NMI every other CPU into a halt; for panic and power off */
 _Noreturn void arch_halt(void);
-_Noreturn void arch_panic_end(void); /* isa-debug-exit with status 255 where it is there, else halt */
-void arch_stack_trace(void);         /* of the caller, by pr_err */
+_Noreturn void arch_panic_end(
+    void);                   /* isa-debug-exit with status 255 where it is there, else halt */
+void arch_stack_trace(void); /* of the caller, by pr_err */
 _Noreturn void arch_reboot(void);
 _Noreturn void arch_poweroff(
     uint8_t code); /* isa-debug-exit with `code` where it is there, else S5 or halt */
