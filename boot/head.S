@@ -48,6 +48,9 @@ start:
     movl $PHYS(boot_stack_top), %esp
     movl %eax, %esi
     movl %ebx, %ebp
+    rdtsc
+    movl %eax, PHYS(boot_entry_tsc)
+    movl %edx, PHYS(boot_entry_tsc) + 4
 
     /* EFER's value goes to EDI. */
     movl $0x80000000, %eax

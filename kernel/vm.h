@@ -65,6 +65,7 @@ struct vm {
     struct work work;      /* [V] the start's or the end's next step */
     uint32_t stage;        /* [b] of the work */
     uint64_t cursor;       /* [b] guest memory made so far, without the hole */
+    uint64_t build_ticks;  /* [b] TSC ticks that the steps of the start took */
     uint64_t *large_pages; /* [b] bit n: a large host page backs its n-th 2 MiB */
 
     struct virt_vm *hw;              /* [b] */

@@ -125,6 +125,11 @@ static int stage_memory(struct vm *vm)
 
 static int stage_run(struct vm *vm)
 {
+    uint64_t mib = MAX(vm->config.memory_bytes / MIB, 1ull);
+
+    pr_info("VM %s: %u vCPUs, %llu MiB from node %u, built at %llu ticks a MiB", vm->config.name,
+            vm->vcpu_count, (unsigned long long)mib, vm->placement.node[0],
+            (unsigned long long)(vm->build_ticks / mib));
     vm_run(vm);
     return 0;
 }
@@ -142,8 +147,10 @@ static bool vm_was_ended(const struct vm *vm)
 static bool vm_build_step(struct work *work)
 {
     struct vm *vm = container_of(work, struct vm, work);
+    uint64_t from = arch_tsc();
     int more = vm_was_ended(vm) ? -ECANCELED : vm_stages[vm->stage](vm);
 
+    vm->build_ticks += arch_tsc() - from;
     if (more < 0) {
         vm_build_failed(vm);
         return true;
@@ -156,6 +163,7 @@ void vm_build_begin(struct vm *vm)
     vm->stage = 0;
     vm->vcpu_count = 0;
     vm->cursor = 0;
+    vm->build_ticks = 0;
     memset(vm->node_bytes, 0, sizeof(vm->node_bytes));
     vm->work.step = vm_build_step;
     vm->past = (struct vm_stats){.run_ns = 0};
