@@ -76,7 +76,7 @@ void mb_set_framebuffer(struct boot_framebuffer *fb, const uint8_t *fields, cons
 {
     uint8_t type = fields[21];
 
-    if (type != FB_TYPE_RGB && type != FB_TYPE_TEXT)
+    if (type != FB_TYPE_TEXT && !(type == FB_TYPE_RGB && colours))
         return;
     *fb = (struct boot_framebuffer){
         .addr = read_le64(fields),

@@ -114,6 +114,9 @@ static void read_rsdp(struct boot_info *info, const uint8_t *tag, uint32_t size,
     memcpy(info->rsdp, tag + TAG_HEADER_BYTES, info->rsdp_bytes);
 }
 
+#define FRAMEBUFFER_BYTES     32
+#define FRAMEBUFFER_RGB_BYTES 38
+
 /* Bytes that a tag of this type needs before any of its fields is read. */
 static uint32_t tag_bytes_needed(uint32_t type)
 {
@@ -124,7 +127,7 @@ static uint32_t tag_bytes_needed(uint32_t type)
     case TAG_EFI_MMAP:
         return 16;
     case TAG_FRAMEBUFFER:
-        return 38;
+        return FRAMEBUFFER_BYTES;
     case TAG_RSDP_OLD:
         return TAG_HEADER_BYTES + 20;
     case TAG_RSDP_NEW:
@@ -167,8 +170,9 @@ static void read_tag(struct mb_reader *r, const uint8_t *tag, paddr_t pa, struct
     case TAG_EFI64:
         info->efi = true;
         break;
-    case TAG_FRAMEBUFFER:
-        mb_set_framebuffer(&info->framebuffer, tag + 8, tag + 32);
+    case TAG_FRAMEBUFFER: /* a text screen has no colour fields */
+        mb_set_framebuffer(&info->framebuffer, tag + 8,
+                           size >= FRAMEBUFFER_RGB_BYTES ? tag + FRAMEBUFFER_BYTES : NULL);
         break;
     case TAG_RSDP_OLD:
     case TAG_RSDP_NEW:

@@ -20,6 +20,7 @@ const char *mb_string(struct mb_reader *r, paddr_t pa, size_t limit);
 void mb_add_module(struct mb_reader *r, paddr_t start, paddr_t end, paddr_t string, size_t limit);
 
 /* Fills framebuffer fields that both protocols lay out alike: type byte and colour bytes. */
+/* `colours` is NULL where the loader gives none: then only a text screen counts. */
 void mb_set_framebuffer(struct boot_framebuffer *fb, const uint8_t *fields, const uint8_t *colours);
 
 int mb1_parse(struct mb_reader *r, paddr_t pa, size_t *fault);

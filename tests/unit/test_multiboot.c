@@ -243,6 +243,32 @@ static void test_mb2_maps(void **state)
     }
 }
 
+/* GRUB on BIOS: an EGA text screen comes without colour fields and is no fault. */
+static void test_mb2_text_screen(void **state)
+{
+    static struct table t;
+    size_t at;
+
+    (void)state;
+    magic = MULTIBOOT2_MAGIC;
+    mb2_begin(&t);
+    tag_efi_mmap(&t);
+    at = tag_begin(&t, 8);
+    put(&t, 0xb8000, 8);
+    put(&t, 160, 4);
+    put(&t, 80, 4);
+    put(&t, 25, 4);
+    put(&t, 16, 1);
+    put(&t, 2, 1);
+    put(&t, 0, 2);
+    tag_end(&t, at);
+    mb2_end(&t);
+    assert_int_equal(parse_bytes(t.b, t.n), 0);
+    assert_int_equal(info.framebuffer.kind, FRAMEBUFFER_TEXT);
+    assert_int_equal(info.framebuffer.width, 80);
+    assert_false(warned(&warnings, "too short"));
+}
+
 static void test_mb2_damage(void **state)
 {
     static struct table t;
@@ -417,6 +443,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mb2_good),   cmocka_unit_test(test_mb2_maps),
+        cmocka_unit_test(test_mb2_text_screen),
         cmocka_unit_test(test_mb2_damage), cmocka_unit_test(test_limits),
         cmocka_unit_test(test_mb1_good),   cmocka_unit_test(test_mb1_damage),
     };
