@@ -39,9 +39,11 @@
 #define INIT_WAIT_NS     (10 * NS_PER_MS)
 #define INIT_WAIT_NEW_NS (10 * NS_PER_US)
 #define SIPI_WAIT_NS     (300 * NS_PER_US)
-#define CLAIM_WAIT_NS    (100 * NS_PER_MS)
-#define READY_WAIT_NS    (1 * NS_PER_SEC)
-#define POLL_NS          (20 * NS_PER_US)
+/* Long, since only a CPU that is not there takes them: an SMI, or a busy host, may hold one up. */
+#define CLAIM_WAIT_NS  (200 * NS_PER_MS)
+#define CLAIM_AGAIN_NS (3 * NS_PER_SEC)
+#define READY_WAIT_NS  (5 * NS_PER_SEC)
+#define POLL_NS        (20 * NS_PER_US)
 
 enum ap_state {
     AP_IDLE, /* not called yet, or given up */
@@ -178,7 +180,7 @@ static void send_to_called(enum apic_delivery_mode mode, uint8_t vector)
     }
 }
 
-static void call_all(paddr_t page)
+static void call_all(paddr_t page, ns_t patience)
 {
     bool modern = (cpu_features.intel && cpu_features.family == 6) ||
                   (cpu_features.amd && cpu_features.family >= 15);
@@ -189,7 +191,7 @@ static void call_all(paddr_t page)
     send_to_called(APIC_MODE_SIPI, vector);
     wait_while(AP_CALLED, SIPI_WAIT_NS);
     send_to_called(APIC_MODE_SIPI, vector); /* to those that missed the first */
-    wait_while(AP_CALLED, CLAIM_WAIT_NS);
+    wait_while(AP_CALLED, patience);
 }
 
 /* Nobody claimed these: take the slots back, so that whoever comes later parks. */
@@ -252,14 +254,14 @@ static void start_all(paddr_t page)
         return;
     trampoline_fill(page, root);
     slots_fill();
-    call_all(page);
+    call_all(page, CLAIM_WAIT_NS);
     take_back();
     if (count_in_state(AP_IDLE)) {
         for (uint32_t i = 0; i < ap_slot_count; i++) {
             if (ap_slots[i].state == AP_IDLE)
                 atomic_set(&ap_slots[i].state, AP_CALLED);
         }
-        call_all(page);
+        call_all(page, CLAIM_AGAIN_NS);
         take_back();
     }
 }
