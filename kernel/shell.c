@@ -25,8 +25,8 @@ static const struct shell_command own_commands[] = {
 };
 
 static const struct shell_command *const tables[] = {
-    own_commands,         shell_machine_commands, shell_vm_commands,
-    shell_sched_commands, shell_trace_commands,   shell_system_commands,
+    own_commands,       shell_machine_commands, shell_vm_commands,     shell_sched_commands,
+    shell_top_commands, shell_trace_commands,   shell_system_commands,
 };
 
 static struct shell shell;
@@ -34,6 +34,7 @@ static const struct shell_command *running;
 
 static bool work_fn(struct work *work);
 static struct work shell_work = {.step = work_fn};
+static struct timer sleep_timer; /* ends the sleep that a step asked for */
 
 /* ---- output ---- */
 
@@ -164,7 +165,23 @@ static const struct shell_command *find(const char *name)
 
 /* ---- running ---- */
 
-/* A run of steps. True: the reply is complete; false: it goes on when there is room, or time. */
+static void sleep_over(struct timer *timer, ns_t now)
+{
+    (void)timer;
+    (void)now;
+    work_queue(cpu_this(), &shell_work);
+}
+
+static void sleep_until(ns_t deadline)
+{
+    timer_init(&sleep_timer, sleep_over);
+    timer_arm(&sleep_timer, deadline);
+}
+
+/*
+ * A run of steps. True: the reply is complete, or goes on by itself when there is room or when the
+ * sleep is over; false: it is to go on as work.
+ */
 static bool run_steps(struct shell *sh)
 {
     ns_t start = arch_now();
@@ -182,6 +199,10 @@ static bool run_steps(struct shell *sh)
             shell_printf(sh, "\n");
             break;
         }
+        if (sh->sleep_until > arch_now()) {
+            sleep_until(sh->sleep_until);
+            return true;
+        }
         if (arch_now() - start >= RUN_NS)
             return false;
     }
@@ -191,7 +212,6 @@ static bool run_steps(struct shell *sh)
     return true;
 }
 
-/* True: off the list of work, be it that all is done or that room is waited for. */
 static bool work_fn(struct work *work)
 {
     (void)work;

@@ -24,6 +24,7 @@ struct shell {
     char *argv[SHELL_ARGS_MAX + 1]; /* [i] NULL behind the last */
     bool as_json;                   /* [i] */
     uint32_t step;                  /* [i] calls made before this one */
+    ns_t sleep_until;               /* set by a step: no next step before that time */
     uint32_t phase;                 /* 0 at first */
     uint32_t index;                 /* 0 at first */
     struct json json;               /* [i] writes to the reply */
@@ -48,6 +49,7 @@ struct shell_command {
 extern const struct shell_command shell_machine_commands[]; /* shell_machine.c */
 extern const struct shell_command shell_vm_commands[];      /* shell_vm.c */
 extern const struct shell_command shell_sched_commands[];   /* shell_sched.c */
+extern const struct shell_command shell_top_commands[];     /* shell_top.c */
 extern const struct shell_command shell_trace_commands[];   /* shell_trace.c */
 extern const struct shell_command shell_system_commands[];  /* shell_system.c */
 
