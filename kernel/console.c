@@ -146,7 +146,7 @@ static uint64_t read_words(const char *list)
         while (list[n] && list[n] != ',')
             n++;
         while (word < ARRAY_SIZE(console_words) &&
-               (strncmp(list, console_words[word], n) || console_words[word][n]))
+               (strncmp(list, console_words[word], n) != 0 || console_words[word][n]))
             word++;
         if (word < ARRAY_SIZE(console_words))
             mask |= BIT(word);
