@@ -27,7 +27,7 @@ void vcpu_post(struct vcpu *v, uint32_t bits)
             v->blocked = false;
             schedule_wake(v);
         }
-    } else {
+    } else if (bits & PENDING_BEFORE_ENTRY) {
         schedule_interrupt(v);
     }
     spin_unlock(&v->lock);

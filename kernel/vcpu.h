@@ -29,7 +29,6 @@ enum vcpu_pending_bit {
     PENDING_INIT = 1u << 2,
     PENDING_SIPI = 1u << 3,   /* vector in sipi_vector */
     PENDING_KICKED = 1u << 4, /* sticky "unhalted" mark of KICK_CPU; ends a HLT, else stays */
-    PENDING_TLB = 1u << 5,    /* flush this vCPU's translations */
     PENDING_KILL = 1u << 6,   /* the VM ends: go no further */
     PENDING_SLEEP = 1u << 7,  /* run_state is not RUNNING: decide whether to block (own CPU only) */
 };
@@ -89,8 +88,8 @@ struct vcpu {
     struct unit unit; /* the scheduler's view; has its own rules */
 };
 
-_Static_assert(offsetof(struct vcpu, regs) == 0, "arch/x86/virt_entry.S");
-_Static_assert(offsetof(struct vcpu, hw) == 128, "arch/x86/virt_entry.S");
+_Static_assert(offsetof(struct vcpu, regs) == 0, "vmx_entry.S and svm_entry.S");
+_Static_assert(offsetof(struct vcpu, hw) == 128, "vmx_entry.S and svm_entry.S");
 
 /* Set pending bits from anywhere and make sure they are seen: wake, interrupt, or leave them to be
  * found. */

@@ -2,7 +2,7 @@
  * What is pending for a vCPU, acted upon before its next entry, on the CPU that
  * has it loaded.
  *
- * Decides the order (end, INIT, start-up, TLB, sleep, NMI, interrupt) and
+ * Decides the order (end, INIT, start-up, sleep, NMI, interrupt) and
  * whether a halted vCPU sleeps on. Does not decide who posts what (vcpu_post)
  * nor who runs next (sched/).
  *
@@ -154,13 +154,10 @@ bool vcpu_prepare(struct vcpu *v)
     }
     if (pending_take(v, PENDING_SIPI))
         vcpu_take_sipi(v);
-    if (pending_take(v, PENDING_TLB))
-        virt->tlb_flush(v);
     if (v->run_state != VCPU_RUNNING && !vcpu_stay_awake(v))
         return false;
-    if (pending_take(v, PENDING_NMI)) {
+    if (pending_take(v, PENDING_NMI))
         vcpu_deliver_nmi(v);
-    }
     if (pending_take(v, PENDING_IRQ))
         vcpu_deliver_irq(v);
     return true;

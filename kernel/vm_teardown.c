@@ -4,7 +4,7 @@
  * Runs when nothing of the VM is loaded on any CPU (or nothing ever was), so
  * pages can be handed out again at once: translations of it that CPUs still
  * cache are flushed before any guest enters again (virt->vm_fini raises the
- * epoch that every entry checks). Every part may be missing, since a failed
+ * request that every CPU meets before its next entry). Every part may be missing, since a failed
  * build ends here too.
  */
 #include "kernel/vm_build.h"

@@ -52,23 +52,19 @@ static void hand_over(struct sched *s, struct sched_cpu *c, struct unit *target,
 bool sched_yield_to(struct sched *s, uint32_t cpu, struct unit *target, ns_t now) NO_THREAD_SAFETY
 {
     struct sched_cpu *c = &s->cpus[cpu];
-    struct sched_cpu *to;
-    bool ready;
+    struct sched_cpu *to = NULL;
 
     if (!c->cur || target == c->cur || !unit_is_ready(target))
         return false;
     runq_lock_unit(target);
-    ready = unit_is_ready(target);
-    if (target->state == UNIT_QUEUED) {
+    if (target->state == UNIT_QUEUED) /* a RESERVED one has its CPU already */
         to = choose_cpu(s, c, target, now);
-        ready = to != NULL;
-        if (to)
-            hand_over(s, to, target, to != c, now);
-    }
-    if (ready)
+    if (to) {
+        hand_over(s, to, target, to != c, now);
         sched_host_trace(cpu, TRACE_SCHED_YIELD_TO, unit_trace_id(target), cpu);
+    }
     runq_unlock_unit(target);
-    if (ready)
+    if (to)
         c->cur->yielding = true;
-    return ready;
+    return to != NULL;
 }
