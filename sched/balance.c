@@ -146,11 +146,12 @@ static void arm_for(struct sched *s, const struct unit *u, ns_t now)
         sched_host_arm(c->cpu, when);
 }
 
-/* Both locks held. Moves a unit, or swaps two, if that narrows the gap. */
+/* Both locks held. Moves a unit, or swaps two, if that narrows the gap by an eighth or more. */
 static void gap_narrow(struct sched *s, const struct gap *g, ns_t now)
 {
     struct unit *u = nearest_load(s, g, g->high, g->low, g->amount, now);
     struct unit *back;
+    uint64_t worth = g->amount - g->amount / 8;
     uint64_t load, excess, left;
 
     if (!u)
@@ -160,13 +161,13 @@ static void gap_narrow(struct sched *s, const struct gap *g, ns_t now)
     if (load > g->amount) {
         excess = load - g->amount;
         back = nearest_load(s, g, g->low, g->high, excess, now);
-        if (back && distance_u64(unit_load(s, back, now), excess) < MIN(left, g->amount)) {
+        if (back && distance_u64(unit_load(s, back, now), excess) < MIN(left, worth)) {
             move_one(s, back, g->high, now);
             arm_for(s, back, now);
             left = 0;
         }
     }
-    if (left >= g->amount)
+    if (left >= worth)
         return;
     move_one(s, u, g->low, now);
     arm_for(s, u, now);
@@ -178,6 +179,7 @@ void balance_pass(struct sched *s, struct runq *rq, ns_t now)
     struct gap g;
     struct runq *other;
 
+    rq->balance_due = false;
     if (s->nrunqs == 1 || now < rq->next_balance)
         return;
     rq->next_balance = now + s->params.balance_period_ns;

@@ -10,6 +10,9 @@
  * Reset: when neither what was picked nor anything that waits has credit left. A directed yield may
  * pick a unit without credit while others have some, and that is no reason for one.
  *
+ * Balancing and pushing come before the choice, while all that waits stands in the queue:
+ * afterwards the unit that was just switched out is in nobody's reach.
+ *
  * The previous unit is LEAVING when it is not the one returned, and in no queue before sched_saved.
  */
 #include "sched/runq.h"
@@ -176,7 +179,7 @@ static ns_t deadline_idle(struct sched *s, struct sched_cpu *c, ns_t now)
     return MIN(deadline, ripe);
 }
 
-/* What follows from a pick: reset, balance, and the deadline. */
+/* What follows from a pick: reset and deadline. */
 static ns_t settle(struct sched *s, struct sched_cpu *c, struct unit *left, ns_t now)
 {
     struct runq *rq = c->rq;
@@ -184,7 +187,7 @@ static ns_t settle(struct sched *s, struct sched_cpu *c, struct unit *left, ns_t
 
     if (waiting_ns <= 0 && credit_of(s, rq, c->cur) <= 0) {
         credit_reset(s, rq, c->cur);
-        balance_pass(s, rq, now);
+        rq->balance_due = true;
         waiting_ns = waiting_credit(s, c, left);
     }
     return deadline_busy(s, c, waiting_ns, now);
@@ -210,6 +213,8 @@ struct unit *sched_pick(struct sched *s, uint32_t cpu, ns_t now, ns_t *deadline)
         credit_charge(s, c->rq, prev, now);
     idle_untickle(s, c);
     c->rq->untimed &= ~c->bit;
+    if (c->rq->balance_due)
+        balance_pass(s, c->rq, now);
     if (is_push_worthwhile(s, c->rq))
         steal_push_overdue(s, c->rq, now);
     next = choose(s, c, now);

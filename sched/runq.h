@@ -41,6 +41,7 @@ struct runq {
     uint32_t max_weight; /* [R] heaviest member; 1 without members */
     uint32_t cursor;     /* [R] where the next idle pick starts when asym is off */
 
+    bool balance_due;            /* [R] since a reset */
     uint32_t nr_queued;          /* [R] */
     uint32_t nr_active;          /* [R, a] members that are active */
     struct load load;            /* [R, a] of nr_active */

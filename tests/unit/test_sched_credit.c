@@ -76,10 +76,92 @@ static void test_weights_share(void **state)
     }
 }
 
+/* A CPU that picked when nobody waited takes its turn with a unit that comes later. */
+static void test_latecomer_gets_its_share(void **state)
+{
+    struct sched_params p = defaults();
+    struct machine *m = machine_new(1, 2, 1, 1, &p);
+    ns_t start;
+
+    (void)state;
+    machine_hog(m, 256, 0);
+    machine_hog(m, 256, 0);
+    machine_settle(m);
+    assert_int_equal(m->cpus[0].deadline, NS_NEVER);
+    assert_int_equal(m->cpus[1].deadline, NS_NEVER);
+    machine_run(m, m->now + 50 * NS_PER_MS);
+    start = m->now;
+    machine_hog(m, 256, 0);
+    machine_run(m, start + 3 * NS_PER_SEC);
+    for (uint32_t i = 0; i < 3; i++) {
+        uint64_t ran = machine_ran(m, &m->units[i]) - (i < 2 ? 50 * NS_PER_MS : 0);
+
+        assert_in_range(ran, 1980 * NS_PER_MS, 2020 * NS_PER_MS);
+    }
+    machine_free(m);
+}
+
+static void test_weight_change_takes_effect(void **state)
+{
+    struct sched_params p = defaults();
+    struct machine *m = machine_new(1, 1, 1, 1, &p);
+    struct machine_unit *a = machine_hog(m, 256, 0), *b = machine_hog(m, 256, 0);
+    uint64_t a_ran, b_ran;
+
+    (void)state;
+    machine_run(m, m->now + NS_PER_SEC);
+    a_ran = machine_ran(m, a);
+    b_ran = machine_ran(m, b);
+    sched_unit_set_weight(m->s, &b->unit, 768, m->now);
+    machine_run(m, m->now + 4 * NS_PER_SEC);
+    assert_in_range(machine_ran(m, a) - a_ran, 980 * NS_PER_MS, 1020 * NS_PER_MS);
+    assert_in_range(machine_ran(m, b) - b_ran, 2980 * NS_PER_MS, 3020 * NS_PER_MS);
+    machine_free(m);
+}
+
+/* Half asleep all the time, it has no more than the carry-over to show for it. */
+static void test_sleep_earns_only_carryover(void **state)
+{
+    struct sched_params p = defaults();
+    struct machine *m = machine_new(1, 1, 1, 1, &p);
+    struct machine_unit *sleeper = machine_unit(m, 256, 0, 0);
+
+    (void)state;
+    machine_hog(m, 256, 0);
+    machine_hog(m, 256, 0);
+    machine_run(m, m->now + 5 * NS_PER_SEC);
+    assert_true(m->events[TRACE_SCHED_RESET] > 200);
+    assert_int_equal(sched_unit_credit(m->s, &sleeper->unit), 10500 * NS_PER_US);
+    machine_free(m);
+}
+
+/* Slices stay within their bounds while somebody waits, and there are none when nobody does. */
+static void test_slices(void **state)
+{
+    struct sched_params p = defaults();
+    struct machine *m = machine_new(1, 1, 1, 1, &p);
+    uint64_t before;
+
+    (void)state;
+    machine_hog(m, 256, 0);
+    machine_run(m, m->now + NS_PER_SEC);
+    assert_true(m->cpus[0].picks < 10);
+    machine_hog(m, 256, 0);
+    machine_settle(m);
+    before = m->cpus[0].picks;
+    machine_run(m, m->now + NS_PER_SEC);
+    assert_in_range(m->cpus[0].picks - before, 100, 2000);
+    machine_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_weights_share),
+        cmocka_unit_test(test_latecomer_gets_its_share),
+        cmocka_unit_test(test_weight_change_takes_effect),
+        cmocka_unit_test(test_sleep_earns_only_carryover),
+        cmocka_unit_test(test_slices),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

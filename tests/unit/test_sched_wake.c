@@ -318,6 +318,31 @@ static void test_yield_goes_behind_all(void **state)
     machine_free(m);
 }
 
+/* Behind the others whatever its credit: else two with much of it pass the CPU back and forth. */
+static void test_yield_goes_behind_poorer(void **state)
+{
+    struct machine *m = machine_default(1, 1, 1, 1);
+    struct machine_unit *poor[2], *rich;
+    struct unit *second, *third;
+
+    (void)state;
+    poor[0] = machine_hog(m, 256, 0);
+    poor[1] = machine_hog(m, 256, 0);
+    machine_run(m, m->now + 8 * NS_PER_MS);
+    rich = machine_hog(m, 256, 0);
+    machine_settle(m);
+    machine_run(m, m->now + NS_PER_MS);
+    assert_ptr_equal(m->cpus[0].cur, &rich->unit);
+    sched_yield_current(m->s, 0, m->now);
+    second = machine_pick(m, 0);
+    sched_yield_current(m->s, 0, m->now);
+    third = machine_pick(m, 0);
+    assert_ptr_not_equal(second, third);
+    assert_true(second == &poor[0]->unit || second == &poor[1]->unit);
+    assert_true(third == &poor[0]->unit || third == &poor[1]->unit);
+    machine_free(m);
+}
+
 static void test_yield_alone_goes_on(void **state)
 {
     struct machine *m = machine_default(1, 1, 1, 1);
@@ -450,6 +475,7 @@ int main(void)
         cmocka_unit_test(test_wake_during_save),
         cmocka_unit_test(test_preempted_is_not_picked_before_saved),
         cmocka_unit_test(test_yield_goes_behind_all),
+        cmocka_unit_test(test_yield_goes_behind_poorer),
         cmocka_unit_test(test_yield_alone_goes_on),
         cmocka_unit_test(test_yield_costs_no_share),
         cmocka_unit_test(test_yield_to),

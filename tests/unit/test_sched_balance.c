@@ -1,0 +1,124 @@
+/*
+ * Evening out between runqueues: averages, moves, swaps, and what a remote node costs.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "sched/runq.h"
+#include "tests/unit/sched_machine.h"
+
+/* Without the quick ways, so that only the averages are at work. */
+static struct machine *machine_averages(uint32_t sockets, uint32_t cores, uint32_t nodes)
+{
+    struct sched_params p;
+
+    sched_params_default(&p);
+    p.newidle_pull = false;
+    p.neighbour_wake = false;
+    p.overdue_push = false;
+    p.smt_spread = false;
+    return machine_new(sockets, cores, 1, nodes, &p);
+}
+
+static void free_all(struct machine *m, uint64_t soft)
+{
+    for (uint32_t i = 0; i < m->nunits; i++)
+        machine_affinity(m, &m->units[i], 0, soft);
+}
+
+static void test_moves_to_idle_runqueue(void **state)
+{
+    struct machine *m = machine_averages(2, 2, 1);
+
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++)
+        machine_hog(m, 256, 3);
+    machine_run(m, m->now + 2 * NS_PER_SEC);
+    assert_int_equal(m->s->runqs[0].nr_active, 4);
+    free_all(m, 0);
+    machine_run(m, m->now + 2 * NS_PER_SEC);
+    assert_int_equal(m->s->runqs[0].nr_active, 2);
+    assert_int_equal(m->s->runqs[1].nr_active, 2);
+    machine_free(m);
+}
+
+/* Four on the home node's two CPUs, two remote CPUs idle: half a CPU here or 10/20 of one there. */
+static void test_remote_must_pay(void **state)
+{
+    (void)state;
+    for (uint32_t crowd = 4; crowd <= 6; crowd += 2) {
+        struct machine *m = machine_averages(2, 2, 2);
+
+        for (uint32_t i = 0; i < crowd; i++)
+            machine_hog(m, 256, 3);
+        machine_run(m, m->now + 2 * NS_PER_SEC);
+        free_all(m, 3);
+        machine_run(m, m->now + 2 * NS_PER_SEC);
+        if (crowd == 4)
+            assert_int_equal(m->s->runqs[1].nr_active, 0);
+        else
+            assert_in_range(m->s->runqs[1].nr_active, 1, 2);
+        machine_free(m);
+    }
+}
+
+/*
+ * 1.0 and 1.0 beside three of 0.4: no single move helps (a gap of 0.8 would become one of 1.2), an
+ * exchange does. The window is hours long, so the averages are what the test says.
+ */
+static void test_swap(void **state)
+{
+    uint64_t tenth = (1ull << LOAD_FRAC_BITS) / 10;
+    struct machine *m = machine_averages(2, 1, 1);
+    struct sched_params p = m->params;
+    uint32_t moved = 0, back = 0;
+
+    (void)state;
+    p.load_window_shift = 50;
+    sched_set_params(m->s, &p);
+    for (uint32_t i = 0; i < 5; i++)
+        machine_hog(m, 256, i < 2 ? 1 : 2)->unit.load.avg = tenth * (i < 2 ? 10 : 4);
+    m->s->runqs[0].load.avg = tenth * 20;
+    m->s->runqs[1].load.avg = tenth * 12;
+    free_all(m, 0);
+    machine_run(m, m->now + 200 * NS_PER_MS);
+    for (uint32_t i = 0; i < 5; i++) {
+        moved += i < 2 && m->units[i].unit.rq->id == 1;
+        back += i >= 2 && m->units[i].unit.rq->id == 0;
+    }
+    assert_int_equal(moved, 1);
+    assert_int_equal(back, 1);
+    assert_int_equal(m->events[TRACE_SCHED_MIGRATE], 2);
+    machine_free(m);
+}
+
+static void test_load_average(void **state)
+{
+    struct load l = {.avg = 0, .at = 1000};
+    uint64_t one = 1ull << LOAD_FRAC_BITS;
+
+    (void)state;
+    assert_int_equal(load_at(&l, 1, 1000, 30), 0);
+    assert_in_range(load_at(&l, 1, 1000 + (1u << 29), 30), one / 2, one / 2);
+    assert_int_equal(load_at(&l, 3, 1000 + (1ull << 30), 30), 3 * one);
+    assert_int_equal(load_at(&l, 1, 0, 30), 0); /* a clock slightly behind */
+    assert_true(load_at(&l, 1, 1001, 30) > 0);  /* a nanosecond is not lost */
+    l.avg = 100000 * one;
+    assert_true(load_at(&l, 0, 1000 + (1u << 29), 30) == 50000 * one);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_moves_to_idle_runqueue),
+        cmocka_unit_test(test_remote_must_pay),
+        cmocka_unit_test(test_swap),
+        cmocka_unit_test(test_load_average),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
