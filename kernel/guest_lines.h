@@ -13,7 +13,7 @@
 #include "kernel/mixer.h"
 
 #define GUEST_LINE_SLOTS 32u
-#define GUEST_LINE_MAX   192u
+#define GUEST_LINE_MAX   512u /* with a prefix it is within MIXER_GUEST_ROW */
 
 struct guest_line {
     uint32_t vm_id;

@@ -93,7 +93,7 @@ void mixer_guest_line(struct mixer *m, const char *name, const char *text, uint3
 
     format_text(prefix, sizeof(prefix), "[%s] ", name);
     prefix_n = (uint32_t)strlen(prefix);
-    n = MIN(n, LOG_TEXT_MAX - prefix_n);
+    n = MIN(n, MIXER_GUEST_ROW - prefix_n);
     need = prefix_n + n + 1;
     if ((m->guest_dropped && !tell_dropped(m, need)) || byte_ring_room(&m->guest) < need) {
         m->guest_dropped++;
@@ -106,7 +106,7 @@ void mixer_guest_line(struct mixer *m, const char *name, const char *text, uint3
 
 static bool next_guest_line(struct mixer *m)
 {
-    char line[LOG_TEXT_MAX + 2];
+    char line[MIXER_GUEST_ROW];
     uint32_t n = 0;
     char c;
 
