@@ -28,7 +28,11 @@ test: all iso fuzzers $(UNIT_TESTS) ## everything: unit tests, checks, fuzzers, 
 system: all iso ## the system tests alone: TEST='-k ovmf' picks
 	@$(PYTHON) -m pytest -n 2 tests/system $(TEST)
 
+# BENCH=exits or BENCH=boot runs one.
+bench: image guests ## benchmarks in instructions, under Bochs; also build/bench.json
+	@$(PYTHON) tools/bench.py $(BENCH)
+
 format: ## put all C files into the repository's format
 	find $(wildcard include boot arch kernel sched mm vmm tests tools) -name '*.[ch]' -exec clang-format -i {} +
 
-.PHONY: iso run run-bochs check test system format
+.PHONY: iso run run-bochs check test system bench format
