@@ -7,7 +7,7 @@ from backends import BACKENDS, guest_json, module, run_guest, vm, wait_state
 
 MODULES = [
     module("hello", "name=hello vcpus=4 memory=32M", "exit=3"),
-    module("topo", "name=topo vcpus=4 sockets=1 cores=2 threads=2 memory=32M"),
+    module("topo", "name=topo vcpus=4 sockets=1 cores=2 threads=2 memory=32M l3-cache=on"),
     module("topo64", "name=topo64 vcpus=2 memory=32M l3-cache=off"),
     module("spin", "name=spin vcpus=4 memory=32M", "ms=100"),
     module("spin", "name=nopv vcpus=2 memory=32M", "ms=50 nopvspin"),
@@ -24,8 +24,17 @@ MODULES = [
     module("idle", "name=idle vcpus=2 memory=32M"),
 ]
 
-backends = pytest.mark.parametrize("backend", [
-    pytest.param(b, marks=pytest.mark.xdist_group(f"guests-{b}")) for b in BACKENDS])
+
+
+def on(names):
+    """Run the test on each of these backends, those of one backend by one worker."""
+    return pytest.mark.parametrize("backend", [
+        pytest.param(name, marks=pytest.mark.xdist_group(f"guests-{name}")) for name in names])
+
+
+backends = on(BACKENDS)
+# Bochs's SVM takes no SHUTDOWN intercept and forgets interrupts after an entry with IF=0.
+not_in_bochs_svm = on([name for name in BACKENDS if name != "svm-bochs"])
 
 
 @backends
@@ -107,7 +116,7 @@ def others_go_on(machine):
     assert entry["exit_code"] == 3
 
 
-@backends
+@not_in_bochs_svm
 def test_triple_fault_ends_that_vm_only(machine, backend):
     machine.console.run("start idle")
     entry, _ = run_guest(machine, "triple")
@@ -118,7 +127,7 @@ def test_triple_fault_ends_that_vm_only(machine, backend):
     wait_state(machine, "idle", ("stopped",))
 
 
-@backends
+@not_in_bochs_svm
 def test_loop_with_interrupts_off_holds_nobody_up(machine, backend):
     machine.console.run("start cliloop")
     wait_state(machine, "cliloop", ("running",))
