@@ -1,12 +1,12 @@
 /*
  * The CPUs to use, out of the MADT's entries.
  *
- * Decides Numen's CPU numbers: the boot CPU is 0, then table order (DESIGN 7). An enabled entry
- * counts once per APIC id; where a local-APIC and an x2APIC entry name one CPU, the local-APIC
- * entry is it. Online-capable entries are spares for hot-plug and are left alone. Does not decide
- * which of these CPUs is brought up (maxcpus=, smt=). Invariants: ids are unique; 0xff is no id in
- * a local-APIC entry, 0xffffffff none in an x2APIC entry (ACPI 6.4 section 5.2.12.2); O(n log n)
- * for any table.
+ * Decides Numen's CPU numbers: the boot CPU is 0, then table order (hv/cpu_place.h). An enabled
+ * entry counts once per APIC id; where a local-APIC and an x2APIC entry name one CPU, the
+ * local-APIC entry is it. Online-capable entries are spares for hot-plug and are left alone. Does
+ * not decide which of these CPUs is brought up (maxcpus=, smt=). Invariants: ids are unique; 0xff
+ * is no id in a local-APIC entry, 0xffffffff none in an x2APIC entry (ACPI 6.4 section 5.2.12.2);
+ * O(n log n) for any table.
  */
 #include "boot/madt.h"
 

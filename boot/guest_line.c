@@ -1,5 +1,5 @@
 /*
- * The line of a boot module that is a guest (DESIGN 7):
+ * The line of a boot module that is a guest:
  *   FILE name=web vcpus=4 memory=256M [key=value...] -- guest command line
  *
  * Decides spelling, ranges and defaults, and that sockets * cores * threads is the number of vCPUs.

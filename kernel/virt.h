@@ -7,7 +7,7 @@
  * before the vCPU was ever scheduled). None of them allocates except vcpu_init and vm_init; none
  * sleeps.
  *
- * Event rules (DESIGN 5): an event whose delivery an exit cut short (IDT-vectoring information,
+ * Event rules: an event whose delivery an exit cut short (IDT-vectoring information,
  * EXITINTINFO) is armed again by run() itself, so that it goes in at the next entry unless
  * replaced; event_armed() tells. skip() moves RIP past the exiting instruction and clears the
  * interrupt shadow.

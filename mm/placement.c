@@ -1,7 +1,7 @@
 /*
  * Home nodes of a VM.
  *
- * Decides by DESIGN 6: the fewest nodes that hold its memory and as many CPUs as it has vCPUs, then
+ * Decides: the fewest nodes that hold its memory and as many CPUs as it has vCPUs, then
  * the fewest vCPUs per CPU, then the most free memory; among equals the nodes nearest to each
  * other, then the lowest numbers. A VM with more vCPUs than the allowed nodes have CPUs is held to
  * all of those CPUs. Each node then gets an equal share of the memory, as far as it has it.

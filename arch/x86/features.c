@@ -4,7 +4,7 @@
  * Decides: which protections are on (WP, NX, SMEP, SMAP, UMIP where present) and that all CPUs have
  * the same ones, those of the boot CPU. Does not decide what guests see, nor VMXE and SVME, which
  * virtualization adds.
- * Source: SDM 3A 2.5, 15.3 and 15.8 (machine checks); HARDWARE "CPU state".
+ * Source: SDM 3A 2.5, 15.3 and 15.8 (machine checks).
  */
 #include "arch/x86/features.h"
 

@@ -1,13 +1,13 @@
 /*
  * What a guest sees in CPUID: policy, worked out once, and the lookup on the exit path.
  *
- * The host's leaves are only ever masked by lists of what Numen keeps apart per vCPU (GUEST_ABI 1);
- * topology and caches are made up from the VM's configuration, the same on whichever CPU runs.
- * A table serves all vCPUs of a VM: what differs by vCPU or changes while it runs (APIC id and
- * enable, OSXSAVE, OSPKE, XCR0) is filled in at the lookup.
+ * The host's leaves are only ever masked by lists of what Numen keeps apart per vCPU
+ * (docs/guest-abi.md); topology and caches are made up from the VM's configuration, the same on
+ * whichever CPU runs. A table serves all vCPUs of a VM: what differs by vCPU or changes while it
+ * runs (APIC id and enable, OSXSAVE, OSPKE, XCR0) is filled in at the lookup.
  *
  * Does not decide the guest's topology, which pv features work, or what the backend can run.
- * Source: GUEST_ABI 1; Intel SDM 2A CPUID; AMD APM 3 appendix E.
+ * Source: docs/guest-abi.md; Intel SDM 2A CPUID; AMD APM 3 appendix E.
  */
 #ifndef ARCH_X86_GUEST_CPUID_H
 #define ARCH_X86_GUEST_CPUID_H

@@ -9,7 +9,7 @@
  * there on every host.
  *
  * Invariant: the vendor is the backend's, since guests choose VMCALL or VMMCALL by it.
- * Source: GUEST_ABI 1; SDM 2A CPUID; AMD APM 3 appendix E.
+ * Source: docs/guest-abi.md; SDM 2A CPUID; AMD APM 3 appendix E.
  */
 #include "arch/x86/guest_cpuid.h"
 

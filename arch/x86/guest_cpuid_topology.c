@@ -6,7 +6,7 @@
  * each core, and with l3-cache=on an L3 of 16 MiB for each socket. Sharing is told in APIC ids on
  * both vendors (AMD counts CPUs), so that it is right for counts that are no power of two as well.
  *
- * Source: GUEST_ABI 1; SDM 2A leaves 4 and 0xB; AMD APM 3 E.4.5, E.4.6, E.4.14, E.4.15.
+ * Source: docs/guest-abi.md; SDM 2A leaves 4 and 0xB; AMD APM 3 E.4.5, E.4.6, E.4.14, E.4.15.
  */
 #include "arch/x86/guest_cpuid.h"
 #include "arch/x86/guest_cpuid_parts.h"

@@ -3,7 +3,7 @@
  *
  * Decides by a table of {number, register of the backend, check}; x2APIC, TSC
  * and paravirtual MSRs have code of their own. An MSR that is not here does not
- * exist for the guest: no value is invented (GUEST_ABI 3). Source: SDM volume
+ * exist for the guest: no value is invented (docs/guest-abi.md). Source: SDM volume
  * 4; APM 2, appendix A.
  */
 #include <errno.h>

@@ -1,8 +1,8 @@
 /*
  * Sleeping, taking interrupts, kicking: what the hazard loop asks of a CPU.
  *
- * Idle is HLT, never MWAIT: several parts miss wake-ups of theirs (HARDWARE), and an IPI is needed
- * for a CPU in guest mode anyway.
+ * Idle is HLT, never MWAIT: several parts miss wake-ups of theirs (Intel errata APL30, ICX143,
+ * LNL030), and an IPI is needed for a CPU in guest mode anyway.
  */
 #include "arch/x86/apic.h"
 #include "arch/x86/asm.h"

@@ -6,7 +6,7 @@
  * multiplier, so their clocks agree by construction. Where the TSC is stable
  * the structure is written once, when its MSR is, and says so in its flags;
  * elsewhere it is written again each time the vCPU comes to a CPU, and the flag
- * and the feature bit CLOCKSOURCE_STABLE are not offered. Source: GUEST_ABI 3;
+ * and the feature bit CLOCKSOURCE_STABLE are not offered. Source: docs/guest-abi.md;
  * Linux Documentation/virt/kvm/x86/msr.rst.
  */
 #include <errno.h>

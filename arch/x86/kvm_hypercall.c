@@ -2,7 +2,7 @@
  * Hypercalls: KVM's KICK_CPU, SEND_IPI and SCHED_YIELD, and Numen's own YIELD.
  *
  * Decides who is kicked, yielded to or interrupted; the scheduler does the
- * rest. Registers and results as GUEST_ABI 2 lists them: number in RAX,
+ * rest. Registers and results as docs/guest-abi.md lists them: number in RAX,
  * arguments RBX RCX RDX RSI, result in RAX, nothing else changed. A call from
  * ring 3 gets -EPERM, one that is unknown or not offered -KVM_ENOSYS.
  */
@@ -20,7 +20,7 @@ enum hypercall_nr {
 };
 
 /* Keeps the registers that a call needs off the path of those that need none. */
-#define NOINLINE __attribute__((noinline))
+#define NOINLINE         __attribute__((noinline))
 
 #define HYPERCALL_EPERM  ((uint64_t)-1)
 #define HYPERCALL_ENOSYS ((uint64_t)-1000)

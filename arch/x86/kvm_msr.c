@@ -2,7 +2,7 @@
  * The paravirtual MSRs: which exist for a VM, and where their writes go.
  *
  * A feature not offered is refused: -EINVAL, which becomes #GP. Source:
- * GUEST_ABI 3.
+ * docs/guest-abi.md.
  */
 #include <errno.h>
 

@@ -1,5 +1,5 @@
 /*
- * KVM's paravirtual clock, steal time and hypercalls as a guest finds them (GUEST_ABI 1 to 3).
+ * KVM's paravirtual clock, steal time and hypercalls as a guest finds them (docs/guest-abi.md).
  * See kvm_clock.c, kvm_steal.c, kvm_hypercall.c.
  */
 #ifndef ARCH_X86_KVM_PV_H

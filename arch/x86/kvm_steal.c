@@ -6,7 +6,7 @@
  * left while runnable. Another vCPU that wants a TLB flush sets bit 1 of
  * `preempted` by compare-and-swap instead of sending an IPI; the exchange with
  * 0 at the next switch-in sees it. Nothing is written on the short exit path.
- * Source: GUEST_ABI 3; Linux Documentation/virt/kvm/x86/msr.rst and cpuid.rst.
+ * Source: docs/guest-abi.md; Linux Documentation/virt/kvm/x86/msr.rst and cpuid.rst.
  */
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 /*
  * The CMOS real-time clock, read once at boot for the guests' wall clock.
  *
- * The clock may be absent (HARDWARE.md): every wait is bounded, and values that are no date give 0,
+ * The clock may be absent: every wait is bounded, and values that are no date give 0,
  * which is 1970. The century register is not standard; years are taken as 2000 to 2099. Source:
  * MC146818 data sheet; the register numbers are those of the PC/AT.
  */

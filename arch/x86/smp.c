@@ -9,7 +9,7 @@
  * Decides how long to wait and whom to give up. Invariants: a slot is taken either by its AP or by
  * whoever gives it up, never by both; an AP that comes too late parks in the trampoline, whose page
  * is never used for anything else; the boot loader's information was copied before that page is
- * written. Source: SDM 3A 8.4.4.1 (INIT-SIPI-SIPI), HARDWARE "Starting the APs".
+ * written. Source: SDM 3A 8.4.4.1 (INIT-SIPI-SIPI).
  */
 #include "arch/x86/smp.h"
 

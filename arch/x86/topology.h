@@ -3,7 +3,7 @@
  *
  * Two steps. topology_decode reads one CPU's leaves into shifts and ids; the boot CPU's leaves may
  * stand in for another CPU by giving that one's APIC id. topology_build numbers all of them
- * densely, as DESIGN 7 says. What is wrong in the leaves is mended where that can be done, and
+ * densely; see hv/cpu_place.h. What is wrong in the leaves is mended where that can be done, and
  * noted: a note is a code and two numbers, which the caller turns into a warning with
  * topology_note_text.
  *

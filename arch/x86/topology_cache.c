@@ -2,7 +2,7 @@
  * The last-level cache domain of a CPU: who shares its L3.
  *
  * The L3 group; without L3 the largest cache that more than one core shares; without that the core;
- * without any cache leaf the socket (DESIGN 7). A group is a shift of the APIC id, and on AMD's
+ * without any cache leaf the socket. A group is a shift of the APIC id, and on AMD's
  * two-die Opterons a die within the socket besides. A cache is never wider than its socket: models
  * of real parts in an emulator claim so, and are cut.
  *

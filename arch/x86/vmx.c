@@ -6,7 +6,7 @@
  * rewritten only when the CPU changed. The preemption timer is rewritten only when the deadline
  * changed: it counts guest time and keeps what is left over an exit, and is never set further than
  * ALARM_LONGEST_NS ahead, since on some machines a guest with IF=0 hides host interrupts until it
- * exits (RIGS, Bochs).
+ * exits (Bochs 2.7).
  *
  * Source: SDM 3C 24-27.
  */

@@ -4,7 +4,7 @@
  * Decides: EPT with write-back and four levels, unrestricted guest, TRUE controls and virtual NMIs
  * are required, each missing one named; VPID, pause-loop exiting, 1 GiB pages and the preemption
  * timer are used where they are there. Every control bit written is checked against the capability
- * MSRs first, so an entry never fails for a control (HARDWARE "VMX and SVM").
+ * MSRs first, so an entry never fails for a control.
  *
  * Source: SDM 3D appendix A; SDM 3C 24.7.
  */

@@ -1,7 +1,7 @@
 /*
  * Where one CPU stands in the machine: the only topology that the scheduler and the placement see.
  *
- * Numbers are dense and machine-wide (DESIGN 7): cores, LLCs and sockets by ascending APIC id,
+ * Numbers are dense and machine-wide: cores, LLCs and sockets by ascending APIC id,
  * nodes by ascending proximity domain; `thread` is the index within the core.
  */
 #ifndef HV_CPU_PLACE_H

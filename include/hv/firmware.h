@@ -44,7 +44,7 @@ struct phys_view {
 
 /*
  * Ascending severity: where two firmware ranges overlap, the higher number keeps the bytes. The
- * claims are RAM that is in use (DESIGN 7: they count in a node's ram_bytes).
+ * claims are RAM that is in use (they count in a node's ram_bytes).
  */
 enum mem_type {
     MEM_RAM,

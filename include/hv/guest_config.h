@@ -1,5 +1,5 @@
 /*
- * One guest as its boot module's line describes it (DESIGN 7). Data only; boot/guest_line.c fills
+ * One guest as its boot module's line describes it. Data only; boot/guest_line.c fills
  * it in.
  */
 #ifndef HV_GUEST_CONFIG_H
@@ -14,7 +14,7 @@
 #define GUEST_VCPUS_MAX     255u
 #define GUEST_WEIGHT_MAX    65535u
 
-/* Bits of CPUID 0x40000001 EAX (GUEST_ABI 1) by the names that `pv=` uses. */
+/* Bits of CPUID 0x40000001 EAX (docs/guest-abi.md) by the names that `pv=` uses. */
 #define GUEST_PV_KVMCLOCK (BIT(0) | BIT(3) | BIT(24))
 #define GUEST_PV_NODELAY  BIT(1)
 #define GUEST_PV_STEAL    BIT(5)

@@ -2,8 +2,8 @@
  * Ticket spinlocks with ranks.
  *
  * Interrupts are off wherever the kernel runs, so there is one kind of lock and no irqsave form. A
- * CPU takes locks in ascending rank (DESIGN 8); two of equal rank only by spin_trylock or with the
- * lower id first and spin_lock_nested. Debug builds check that through lock_rank_push and
+ * CPU takes locks in ascending rank (docs/locking.md); two of equal rank only by spin_trylock or
+ * with the lower id first and spin_lock_nested. Debug builds check that through lock_rank_push and
  * lock_rank_pop, which whoever links the code supplies (kernel/lock_rank.c in the image).
  *
  * The attributes feed clang's -Wthread-safety; gcc ignores them.

@@ -30,7 +30,7 @@ typedef uint64_t pfn_t;   /* host physical page number: paddr >> PAGE_SHIFT */
 #define MIB        (1024 * KIB)
 #define GIB        (1024 * MIB)
 
-#define CPUS_MAX   4096u /* limit of CPU numbers (DESIGN 7) */
+#define CPUS_MAX   4096u /* limit of CPU numbers */
 #define NODES_MAX  64u   /* limit of NUMA nodes */
 
 #endif

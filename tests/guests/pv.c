@@ -1,5 +1,5 @@
 /*
- * pv: does the machine keep what GUEST_ABI 2 and 3 and the local APIC promise?
+ * pv: does the machine keep what docs/guest-abi.md and the local APIC promise?
  *
  * A line per check (pv/check.h), at the end `PV N passed, M failed`; exit code 0 or 1. Natively the
  * paravirtual groups are skipped with a line, the local APIC's run.

@@ -154,7 +154,7 @@ struct bit_row {
     uint32_t mask;
 };
 
-/* Hidden although the host has it (GUEST_ABI 1). */
+/* Hidden although the host has it (docs/guest-abi.md). */
 static const struct bit_row hidden[] = {
     {"DTES64 MONITOR DS-CPL VMX SMX EIST TM2", 1, 0, 'c', BITS(8, 2)},
     {"CNXT-ID SDBG", 1, 0, 'c', BITS(11, 10)},

@@ -49,7 +49,7 @@ static void test_defaults(void **state)
     assert_true(c.vcpus == 1 && c.sockets == 1 && c.cores == 1 && c.threads == 1);
     assert_int_equal(c.weight, 256);
     assert_true(c.memory_bytes == 64 * MIB);
-    assert_int_equal(c.pv, 0x01002aab); /* all that GUEST_ABI offers */
+    assert_int_equal(c.pv, 0x01002aab); /* all that there are */
     assert_true(c.autostart && !c.l3_cache && c.cpus.count == 0 && c.nodes.count == 0);
     assert_string_equal(c.cmdline, "");
 }

@@ -1,5 +1,5 @@
 /*
- * kvmclock, steal time, the preempted flag and the paravirtual TLB flush (GUEST_ABI 3).
+ * kvmclock, steal time, the preempted flag and the paravirtual TLB flush (docs/guest-abi.md).
  *
  * The TLB flush shows only where a vCPU is preempted now and then, that is on a busy host: vCPU 1
  * reads a page through a mapping of its own while vCPU 0 waits for its `preempted` byte, changes

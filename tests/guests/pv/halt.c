@@ -1,5 +1,5 @@
 /*
- * Halting and what ends it: kicks, NMI, INIT, interrupts (GUEST_ABI 2, and the architecture).
+ * Halting and what ends it: kicks, NMI, INIT, interrupts (docs/guest-abi.md, and the architecture).
  *
  * vCPU 1 halts; vCPU 0 watches that it stays halted where it should, and wakes it.
  */

@@ -1,5 +1,5 @@
 /*
- * Hypercalls and CPUID's promises (GUEST_ABI 1 and 2), all but those about halting.
+ * Hypercalls and CPUID's promises (docs/guest-abi.md), all but those about halting.
  */
 #include "tests/guests/pv/check.h"
 

@@ -42,7 +42,7 @@ struct __attribute__((packed)) tss {
 };
 _Static_assert(sizeof(struct tss) == 104, "TSS");
 
-/* KVM's per-vCPU structures (GUEST_ABI 3); versions are odd while the host writes. */
+/* KVM's per-vCPU structures (docs/guest-abi.md); versions are odd while the host writes. */
 struct pv_clock {
     uint32_t version;
     uint32_t pad0;

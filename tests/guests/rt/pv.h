@@ -1,6 +1,6 @@
 /*
  * What the hypervisor offers: KVM's signature, features, hypercalls, kvmclock, steal time; and
- * Numen's own leaf (GUEST_ABI 1 to 3).
+ * Numen's own leaf (docs/guest-abi.md).
  *
  * Natively, or with pv=off on the guest, `pv.kvm` is false and hypercalls are not made.
  */
