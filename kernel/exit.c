@@ -27,14 +27,6 @@ static void exit_irq(struct vcpu *v)
     arch_irq_take();
 }
 
-/* The second alarm went off: the first is due, or was lost to a guest that runs
- * with IF=0. */
-static void exit_timer(struct vcpu *v)
-{
-    (void)v;
-    cpu_hazard_self(HAZARD_TIMER);
-}
-
 static void exit_irq_window(struct vcpu *v)
 {
     virt->irq_window(v, false);
@@ -124,7 +116,7 @@ static void exit_unknown(struct vcpu *v)
 void (*const exit_handlers[EXIT_KIND_COUNT])(struct vcpu *v) = {
     [EXIT_IRQ] = exit_irq,
     [EXIT_NMI] = exit_nothing,
-    [EXIT_TIMER] = exit_timer,
+    [EXIT_TIMER] = exit_nothing,
     [EXIT_IRQ_WINDOW] = exit_irq_window,
     [EXIT_NMI_WINDOW] = exit_nmi_window,
     [EXIT_CPUID] = guest_cpuid_exit,

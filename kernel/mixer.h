@@ -22,9 +22,8 @@
 
 #define MIXER_PROMPT        "numen> "
 #define MIXER_PENDING_BYTES 2048u
-#define MIXER_GUEST_ROW     600u /* bytes of a guest's line, its prefix included; longer ones are cut \
-                                  */
-#define MIXER_ECHO_ROOM 1024u    /* pending bytes that one key or one line may need */
+#define MIXER_GUEST_ROW     600u  /* bytes of a guest's line with its prefix; more are cut */
+#define MIXER_ECHO_ROOM     1024u /* pending bytes that one key or one line may need */
 
 struct mixer {
     const struct log_ring *log; /* [i] */

@@ -26,7 +26,7 @@ struct vm;
     X(UNKNOWN, unknown) /* exit.detail holds the hardware's reason; 0, so tables default to it */ \
     X(IRQ, irq)         /* a host interrupt; already handled or taken right after */              \
     X(NMI, nmi)         /* a host NMI; already handled */                                         \
-    X(TIMER, timer)     /* VMX-preemption timer */                                                \
+    X(TIMER, timer)     /* VMX-preemption timer; hidden interrupts were taken */                  \
     X(IRQ_WINDOW, irq_window) /* the guest can take an interrupt now */                           \
     X(NMI_WINDOW, nmi_window) /* the guest can take an NMI now */                                 \
     X(CPUID, cpuid)                                                                               \
@@ -162,8 +162,6 @@ struct virt_ops {
     void (*tlb_flush)(struct vcpu *v); /* all of this vCPU's translations, before its next entry */
     void (*tlb_flush_cpu)(struct cpu *cpu); /* HAZARD_TLB: this CPU's translations of all VMs */
     void (*set_tsc_offset)(struct vcpu *v, uint64_t offset);
-    /* A second alarm, VMX's preemption timer: the first may be lost while a guest has IF=0. */
-    void (*set_alarm)(struct vcpu *v, uint64_t tsc_deadline);
 };
 
 /* The backend chosen at boot, or NULL: then the machine runs its console and no VMs. */

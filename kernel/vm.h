@@ -6,7 +6,8 @@
  * its own exit port, by a fault of its own (vm_kill), or from the console. See kernel/vm_life.c.
  *
  * Tags: [i] set at boot, [b] set while a start builds it and fixed until all vCPUs have left, [a]
- * atomic, [V] vm lock (rank LOCK_VM), [D] device lock (rank LOCK_DEVICE, taken before the vm lock: a port write may end the VM).
+ * atomic, [V] vm lock (rank LOCK_VM), [D] device lock (rank LOCK_DEVICE; taken before the vm
+ * lock, since a write to the exit port ends the VM).
  */
 #ifndef KERNEL_VM_H
 #define KERNEL_VM_H

@@ -189,13 +189,6 @@ static void svm_tlb_flush_cpu(struct cpu *cpu)
         set_tag(cpu->current->hw);
 }
 
-/* The host's own timer ends a guest's run whatever the guest's IF. */
-static void svm_set_alarm(struct vcpu *v, uint64_t tsc_deadline)
-{
-    (void)v;
-    (void)tsc_deadline;
-}
-
 const struct virt_ops svm_ops = {
     .name = "svm",
     .probe = svm_probe,
@@ -224,5 +217,4 @@ const struct virt_ops svm_ops = {
     .tlb_flush = svm_tlb_flush,
     .tlb_flush_cpu = svm_tlb_flush_cpu,
     .set_tsc_offset = svm_set_tsc_offset,
-    .set_alarm = svm_set_alarm,
 };

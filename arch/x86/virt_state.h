@@ -32,7 +32,6 @@ struct vmx_vcpu {
     uint64_t kept[KEPT_MSRS]; /* [c] */
     uint64_t cr2;             /* [c] */
     uint64_t dr6;             /* [c] */
-    uint64_t alarm_tsc;       /* [c] the deadline that set_alarm was last given */
     uint32_t proc;            /* [c] what the VMCS's primary controls hold */
     bool armed;               /* [c] an event goes in at the next entry */
 };

@@ -43,7 +43,7 @@ int vmx_shared_init(void); /* the MSR bitmap; 0 or -ENOMEM */
 /* vmx.c: make a vCPU's VMCS current though it is not loaded, for set-up; and undo that. */
 void vmx_borrow(struct vcpu *v);
 void vmx_return(struct vcpu *v);
-void vmx_alarm_rearm(struct virt_vcpu *hw);
+void vmx_alarm_rearm(void);
 
 /* vmx_event.c */
 void vmx_skip(struct vcpu *v);

@@ -108,7 +108,8 @@ static void decode_irq(struct vcpu *v)
 /* What the guest with IF=0 hid from this CPU is pending in its APIC. */
 static void decode_timer(struct vcpu *v)
 {
-    vmx_alarm_rearm(v->hw);
+    (void)v;
+    vmx_alarm_rearm();
     arch_irq_take();
 }
 
