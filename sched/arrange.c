@@ -114,10 +114,9 @@ static void emit(struct arranger *a, uint32_t at, uint32_t end)
  * more). */
 static void cut(struct arranger *a, uint32_t at, uint32_t end, uint64_t mask)
 {
-    uint32_t parts = (end - at + a->max_cpus - 1) / a->max_cpus;
-
     while (at < end) {
-        uint32_t goal = (end - at + parts - 1) / parts;
+        uint32_t parts = (end - at + a->max_cpus - 1) / a->max_cpus;
+        uint32_t goal = (end - at + parts - 1) / MAX(parts, 1u);
         uint32_t stop = block_end(a, at, end, mask);
 
         while (stop < end) {
@@ -132,7 +131,6 @@ static void cut(struct arranger *a, uint32_t at, uint32_t end, uint64_t mask)
         }
         emit(a, at, stop);
         at = stop;
-        parts = parts > 1 ? parts - 1 : (end - at + a->max_cpus - 1) / a->max_cpus;
     }
 }
 

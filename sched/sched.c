@@ -4,6 +4,8 @@
  * One block of memory holds everything, in the order of `layout`; nothing is allocated later. Every
  * CPU has its runqueue from the start and counts as offline until sched_cpu_online.
  */
+#include "sched/sched.h"
+
 #include <string.h>
 
 #include "hv/sort.h"
