@@ -16,6 +16,7 @@
 
 #include <errno.h>
 
+#include "hv/assert.h"
 #include "hv/bits.h"
 
 #define SEARCH_NODES 12
@@ -123,8 +124,12 @@ static void search_around(const struct placement_input *in, uint32_t k, struct s
         uint32_t centre = (uint32_t)__builtin_ctzll(left);
         uint64_t set = BIT(centre);
 
-        for (uint32_t i = 1; i < k; i++)
-            set |= BIT(nearest_outside(in, set, centre));
+        for (uint32_t i = 1; i < k; i++) {
+            uint32_t nearest = nearest_outside(in, set, centre);
+
+            ASSERT(nearest < NODES_MAX); /* k is at most the number of allowed nodes */
+            set |= BIT(nearest);
+        }
         consider(in, set, best);
     }
 }

@@ -14,6 +14,7 @@
 
 #include <errno.h>
 
+#include "hv/assert.h"
 #include "hv/atomic.h"
 #include "hv/bits.h"
 
@@ -71,6 +72,7 @@ const struct pt_format pt_format_npt = {
 
 static uint64_t level_bytes(unsigned level)
 {
+    ASSERT(level >= 1);
     return PAGE_BYTES << (9 * (level - 1));
 }
 

@@ -8,11 +8,12 @@
  * ExtINT have no source here and are ignored, as is the INIT de-assert. Source:
  * SDM 11.6.1, 11.12.9, 11.12.10.
  */
+#include "arch/x86/vlapic_ipi.h"
+
 #include <errno.h>
 
 #include "arch/x86/regs/apic.h"
 #include "arch/x86/vlapic.h"
-#include "arch/x86/vlapic_ipi.h"
 #include "kernel/vm.h"
 
 #define VECTOR_MIN 16u

@@ -442,10 +442,10 @@ static void test_mb1_damage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mb2_good),   cmocka_unit_test(test_mb2_maps),
-        cmocka_unit_test(test_mb2_text_screen),
-        cmocka_unit_test(test_mb2_damage), cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_mb1_good),   cmocka_unit_test(test_mb1_damage),
+        cmocka_unit_test(test_mb2_good),        cmocka_unit_test(test_mb2_maps),
+        cmocka_unit_test(test_mb2_text_screen), cmocka_unit_test(test_mb2_damage),
+        cmocka_unit_test(test_limits),          cmocka_unit_test(test_mb1_good),
+        cmocka_unit_test(test_mb1_damage),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
