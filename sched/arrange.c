@@ -114,9 +114,10 @@ static void emit(struct arranger *a, uint32_t at, uint32_t end)
  * more). */
 static void cut(struct arranger *a, uint32_t at, uint32_t end, uint64_t mask)
 {
+    ASSERT(a->max_cpus);
     while (at < end) {
-        uint32_t parts = (end - at + a->max_cpus - 1) / a->max_cpus;
-        uint32_t goal = (end - at + parts - 1) / MAX(parts, 1u);
+        uint32_t parts = (end - at - 1) / a->max_cpus + 1;
+        uint32_t goal = (end - at + parts - 1) / parts;
         uint32_t stop = block_end(a, at, end, mask);
 
         while (stop < end) {
