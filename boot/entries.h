@@ -10,8 +10,10 @@ struct acpi_cursor {
     size_t at;           /* the next entry */
 };
 
-/* The next entry and its length, wholly inside the table; false at the end. An entry of impossible
- * length ends the walk with a warning; cursor->at is then its offset. */
+/*
+ * The next entry and its length, wholly inside the table; false at the end. An entry of impossible
+ * length ends the walk with a warning; cursor->at is then its offset.
+ */
 bool acpi_entry_next(struct acpi_cursor *cursor, const uint8_t **entry, size_t *length,
                      struct fw_warnings *w);
 

@@ -20,8 +20,10 @@ void memmap_trim(struct memmap *map);
 /* Marks the RAM inside the page-rounded range as in use; what is not RAM stays as it is. */
 void memmap_claim(struct memmap *map, paddr_t base, uint64_t length, enum mem_type claim);
 
-/* Claims `length` bytes (rounded up to pages) of free RAM inside [min, max), highest place first.
- * `align` is a power of two >= PAGE_BYTES. PADDR_NONE when there is no such place. */
+/*
+ * Claims `length` bytes (rounded up to pages) of free RAM inside [min, max), highest place first.
+ * `align` is a power of two >= PAGE_BYTES. PADDR_NONE when there is no such place.
+ */
 paddr_t memmap_take(struct memmap *map, uint64_t length, uint64_t align, paddr_t min, paddr_t max,
                     enum mem_type claim);
 

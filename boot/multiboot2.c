@@ -53,7 +53,8 @@ struct mb2_late {
     uint32_t rsdp_tag;
 };
 
-/* Body entries of a map tag: entry size at 8, entries from 16. Returns the entry size, 0: unusable.
+/*
+ * Body entries of a map tag: entry size at 8, entries from 16. Returns the entry size, 0: unusable.
  */
 static uint32_t map_entry_bytes(struct mb_reader *r, const uint8_t *tag, uint32_t least)
 {

@@ -56,7 +56,8 @@ enum option_id option_find(const char *name)
     return (enum option_id)id;
 }
 
-/* The word at *words, its length in *length; moves *words behind it. NULL at the end of the list.
+/*
+ * The word at *words, its length in *length; moves *words behind it. NULL at the end of the list.
  */
 static const char *next_word(const char **words, size_t *length)
 {
@@ -94,8 +95,10 @@ static int set_number(const struct option_desc *desc, const char *text, uint64_t
     return 0;
 }
 
-/* A word of the list; one that ends in "=" with a number; or a switch where the list has on and
- * off. */
+/*
+ * A word of the list; one that ends in "=" with a number; or a switch where the list has on and
+ * off.
+ */
 static int set_word(const struct option_desc *desc, const char *text, struct option_word *out)
 {
     const char *words = desc->words, *word;

@@ -20,8 +20,7 @@
 #include "kernel/printk.h"
 #include "kernel/uart.h"
 
-#define PUMP_ROUNDS \
-    16u /* bursts of the UART's FIFO in one call once an interrupt will do the rest */
+#define PUMP_ROUNDS 16u /* FIFOs filled in one call, once an interrupt does the rest */
 
 struct console console = {.lock = SPINLOCK_INIT(LOCK_CONSOLE)};
 

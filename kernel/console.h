@@ -47,7 +47,8 @@ void console_guest_end(uint32_t vm_id); /* the VM is gone: show the line it had 
 /* From now on this VM's output passes raw and typed bytes go to it, until Ctrl-] or its end. */
 void console_attach(uint32_t vm_id);
 
-/* Who takes the bytes typed for an attached VM; set once by the code that has guest serial ports.
+/*
+ * Who takes the bytes typed for an attached VM; set once by the code that has guest serial ports.
  */
 extern void (*console_guest_input)(uint32_t vm_id, const char *bytes, size_t n);
 

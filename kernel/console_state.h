@@ -14,8 +14,7 @@
 #define CONSOLE_LOG_BYTES   (64 * KIB)
 #define CONSOLE_REPLY_BYTES (64 * KIB)
 #define CONSOLE_GUEST_BYTES (32 * KIB)
-#define CONSOLE_TX_BYTES \
-    2048u /* at 115200 baud a fifth of a second: what a key's echo may wait for */
+#define CONSOLE_TX_BYTES    2048u /* a fifth of a second at 115200 baud: an echo may wait so long */
 #define CONSOLE_INPUT_BYTES 256u
 
 struct cpu;

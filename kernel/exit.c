@@ -1,10 +1,9 @@
 /*
  * VM exits by kind: a table of handlers.
  *
- * Decides what each kind of exit means for the vCPU. Backends have decoded the
- * exit; arch code owns CPUID, MSRs and hypercalls; the VM's devices own ports.
- * A handler that must wait only says so in the vCPU's state; the loop finds it
- * there before the next entry.
+ * Decides what each kind of exit means for the vCPU. Backends have decoded the exit; arch code owns
+ * CPUID, MSRs and hypercalls; the VM's devices own ports. A handler that must wait only says so in
+ * the vCPU's state; the loop finds it there before the next entry.
  */
 #include "kernel/exit.h"
 
@@ -47,9 +46,8 @@ static void exit_hlt(struct vcpu *v)
 }
 
 /*
- * A spin that lasts: let a vCPU of the same VM run that was preempted, perhaps
- * the lock's holder. The search starts behind the last one helped, so that all
- * are in turn.
+ * A spin that lasts: let a vCPU of the same VM run that was preempted, perhaps the lock's holder.
+ * The search starts behind the last one helped, so that all are in turn.
  */
 static void exit_pause(struct vcpu *v)
 {
@@ -75,9 +73,7 @@ static void exit_mem(struct vcpu *v)
 {
     const struct exit_mem *mem = &v->exit.mem;
 
-    vm_kill(v->vm,
-            "vCPU %u: %s at guest-physical %#llx, where there is no memory (RIP "
-            "%#llx)",
+    vm_kill(v->vm, "vCPU %u: %s at guest-physical %#llx, where there is no memory (RIP %#llx)",
             v->id,
             mem->fetch   ? "fetch"
             : mem->write ? "write"

@@ -22,8 +22,10 @@ struct line_edit {
 
 enum line_edit_event { EDIT_NOTHING, EDIT_CHANGED, EDIT_ENTER, EDIT_CANCEL };
 
-/* How to bring the terminal up to date: erase that many cells, then show the text from
- * `shown_from`. */
+/*
+ * How to bring the terminal up to date: erase that many cells, then show the text from
+ * `shown_from`.
+ */
 struct line_edit_echo {
     uint32_t erase;
     uint32_t show_from; /* index in text; == length: nothing to show */
@@ -31,7 +33,8 @@ struct line_edit_echo {
 
 enum line_edit_event line_edit_key(struct line_edit *edit, char key, struct line_edit_echo *echo);
 
-/* After EDIT_ENTER or EDIT_CANCEL: begin the next line, remembering this one if it holds anything.
+/*
+ * After EDIT_ENTER or EDIT_CANCEL: begin the next line, remembering this one if it holds anything.
  */
 void line_edit_next(struct line_edit *edit);
 

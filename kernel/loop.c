@@ -1,15 +1,13 @@
 /*
  * The loop every CPU lives in: hazards, then the current vCPU, and again.
  *
- * Decides the order of things between an exit and the next entry; each thing is
- * done elsewhere. There is one way out of the kernel: the last line of the
- * loop. Interrupts are off all along; they are taken in guest mode, in
- * arch_idle, or in arch_irq_take.
+ * Decides the order of things between an exit and the next entry; each thing is done elsewhere.
+ * There is one way out of the kernel: the last line of the loop. Interrupts are off all along; they
+ * are taken in guest mode, in arch_idle, or in arch_irq_take.
  *
- * Invariant: a hazard or pending bit set by anybody is acted upon before the
- * next instruction of a guest on this CPU, because whoever sets it sends an
- * interrupt after, and an interrupt that comes between the look and the entry
- * ends the guest at once.
+ * Invariant: a hazard or pending bit set by anybody is acted upon before the next instruction of a
+ * guest on this CPU, because whoever sets it sends an interrupt after, and an interrupt that comes
+ * between the look and the entry ends the guest at once.
  */
 #include "kernel/arch.h"
 #include "kernel/console.h"
@@ -22,8 +20,7 @@
 
 static void loop_hazards(struct cpu *cpu)
 {
-    /* Seq-cst exchange pairs with cpu_hazard: what was done before a bit was set
-     * is visible after it. */
+    /* Seq-cst, pairs with cpu_hazard: what was done before a bit was set is visible behind it. */
     uint32_t bits = atomic_exchange(&cpu->hazard, 0);
 
     if (bits & HAZARD_STOP)

@@ -65,7 +65,8 @@ static void boot_cpu_join(struct cpu *cpu)
     cpu_go_online(cpu);
 }
 
-/* A CPU that cannot do what the boot CPU does is reported and left out, like one that never came.
+/*
+ * A CPU that cannot do what the boot CPU does is reported and left out, like one that never came.
  */
 static bool cpu_join(struct cpu *cpu)
 {

@@ -15,8 +15,10 @@
 paddr_t mem_alloc_pages(uint32_t order, uint32_t node);
 void mem_free_pages(paddr_t pa, uint32_t order);
 
-/* Zeroed memory in the direct map, rounded up to 2^k pages; NULL when there is none. Free with the
- * same size. */
+/*
+ * Zeroed memory in the direct map, rounded up to 2^k pages; NULL when there is none. Free with the
+ * same size.
+ */
 void *mem_zalloc(size_t bytes, uint32_t node);
 void mem_free(void *p, size_t bytes);
 

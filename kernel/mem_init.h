@@ -1,5 +1,7 @@
-/* The page allocator behind kernel/mem.h: its set-up, and the pool for who asks for more than
- * pages. */
+/*
+ * The page allocator behind kernel/mem.h: its set-up, and the pool for who asks for more than
+ * pages.
+ */
 #ifndef KERNEL_MEM_INIT_H
 #define KERNEL_MEM_INIT_H
 

@@ -172,7 +172,8 @@ void mixer_reply_put(struct mixer *m, const char *bytes, uint32_t n)
     }
 }
 
-/* The prompt follows at once, so that whoever waits for it is not kept waiting by a flood of lines.
+/*
+ * The prompt follows at once, so that whoever waits for it is not kept waiting by a flood of lines.
  */
 void mixer_reply_end(struct mixer *m)
 {

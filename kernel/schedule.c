@@ -1,11 +1,9 @@
 /*
- * The scheduler's hands: it decides in sched/, this file saves, loads, arms and
- * kicks.
+ * The scheduler's hands: it decides in sched/, this file saves, loads, arms and kicks.
  *
- * Decides nothing about who runs. A switch saves the leaving vCPU whole and
- * only then tells the scheduler (sched_saved), so that no other CPU can run it
- * before; then it loads the next one. Choosing the same vCPU again touches no
- * hardware state.
+ * Decides nothing about who runs. A switch saves the leaving vCPU whole and only then tells the
+ * scheduler (sched_saved), so that no other CPU can run it before; then it loads the next one.
+ * Choosing the same vCPU again touches no hardware state.
  *
  * Invariant: cpu->current is the vCPU whose state is loaded on the CPU, and its
  * unit has on_cpu set.
@@ -15,7 +13,6 @@
 #include <errno.h>
 
 #include "boot/cmdline.h"
-
 #include "kernel/arch.h"
 #include "kernel/cpu.h"
 #include "kernel/machine.h"
@@ -37,8 +34,10 @@ void sched_host_kick(uint32_t cpu)
     cpu_hazard(cpus[cpu], HAZARD_SCHED);
 }
 
-/* A remote CPU is made to pick at once: its pick works the deadline out again
- * and arms its own timer. */
+/*
+ * A remote CPU is made to pick at once: its pick works the deadline out again and arms its own
+ * timer.
+ */
 void sched_host_arm(uint32_t cpu, ns_t deadline)
 {
     struct cpu *self = cpu_this();
@@ -134,9 +133,8 @@ static void schedule_switch_in(struct cpu *cpu, struct vcpu *next, ns_t now)
     guest_switch_in(next, now);
     cpu->current = next;
     /*
-     * The scheduler showed the unit running before; order that before the loop's
-     * look at the pending word. Partner: vcpu_post, which sets the word before it
-     * looks whether the unit runs.
+     * The scheduler showed the unit running before; order that before the loop's look at the
+     * pending word. Partner: vcpu_post, which sets the word before it looks whether the unit runs.
      */
     atomic_fence();
 }

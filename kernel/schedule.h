@@ -11,7 +11,8 @@ struct cpu;
 
 extern struct sched *sched; /* [i] the machine's one scheduler */
 
-/* Boot CPU, once every CPU's place is known: parameters from the options, runqueues. 0 or -ENOMEM.
+/*
+ * Boot CPU, once every CPU's place is known: parameters from the options, runqueues. 0 or -ENOMEM.
  */
 int schedule_init(void);
 

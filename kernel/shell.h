@@ -17,7 +17,8 @@
 #define SHELL_STEP_BYTES (24 * KIB)
 #define SHELL_STAGE      512u
 
-/* The command that runs. Fields are the command's own but those marked [i], which the shell sets.
+/*
+ * The command that runs. Fields are the command's own but those marked [i], which the shell sets.
  */
 struct shell {
     uint32_t argc;                  /* [i] words, the command's name first, `--json` left out */
@@ -56,7 +57,8 @@ extern const struct shell_command shell_system_commands[];  /* shell_system.c */
 void shell_printf(struct shell *sh, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void shell_put(struct shell *sh, const char *bytes, size_t n);
 
-/* A whole word as a number, decimal or 0x hexadecimal, with K M G T where `scaled`; 0 or -EINVAL.
+/*
+ * A whole word as a number, decimal or 0x hexadecimal, with K M G T where `scaled`; 0 or -EINVAL.
  */
 __attribute__((warn_unused_result)) int shell_parse_u64(const char *word, bool scaled,
                                                         uint64_t *value);

@@ -37,7 +37,8 @@ static int timer_compare(const struct timer *a, const struct timer *b)
     return a < b ? -1 : a > b;
 }
 
-/* RB_GENERATE_STATIC by its expansion: Debian's <bsd/sys/cdefs.h> leaves its `__unused` undefined.
+/*
+ * RB_GENERATE_STATIC by its expansion: Debian's <bsd/sys/cdefs.h> leaves its `__unused` undefined.
  */
 RB_GENERATE_INTERNAL(timer_tree, timer, node, timer_compare, __attribute__((unused)) static)
 

@@ -27,9 +27,8 @@ struct timer {
 
 void timer_init(struct timer *timer, void (*fn)(struct timer *timer, ns_t now));
 void timer_arm(struct timer *timer, ns_t deadline); /* on this CPU; replaces an earlier deadline */
-bool timer_cancel(
-    struct timer *timer);     /* true if it was armed; on return fn does not run any more */
-void timer_run_due(ns_t now); /* this CPU: run what is due, then program the hardware */
+bool timer_cancel(struct timer *timer); /* true: it was armed. fn does not run any more then */
+void timer_run_due(ns_t now);           /* this CPU: run what is due, then program the hardware */
 
 /* Makes cpu->timers on the CPU's node; 0 or -ENOMEM. CPU 0's comes before any timer_arm. */
 __attribute__((warn_unused_result)) int timer_cpu_init(struct cpu *cpu);

@@ -1,9 +1,8 @@
 /*
  * Messages to a vCPU: post, fault, find.
  *
- * Decides how a set bit is made to be seen: the sleeper is woken, the running
- * one interrupted, the ready one left to find it. See kernel/vcpu_entry.c for
- * the other side.
+ * Decides how a set bit is made to be seen: the sleeper is woken, the running one interrupted, the
+ * ready one left to find it. See kernel/vcpu_entry.c for the other side.
  */
 #include "kernel/vcpu.h"
 
@@ -14,8 +13,8 @@
 
 void vcpu_post(struct vcpu *v, uint32_t bits)
 {
-    /* Seq-cst, before `blocked` and the unit are looked at: pairs with vcpu_sleep
-     * and schedule().
+    /*
+     * Seq-cst, before `blocked` and the unit are looked at: pairs with vcpu_sleep and schedule().
      */
     uint32_t old = atomic_fetch_or(&v->pending, bits);
 

@@ -62,14 +62,13 @@ struct vcpu_stats {
 
 struct vcpu {
     /* First cache lines: what the short exit path touches. */
-    uint64_t
-        regs[VCPU_GPR_COUNT]; /* [c] guest registers, enum vcpu_gpr; offset 0 is known to asm */
-    struct virt_vcpu *hw;     /* [i] offset 128 is known to asm */
-    uint32_t pending;         /* [a] enum vcpu_pending_bit */
-    uint32_t run_state;       /* [c] enum vcpu_run_state */
-    struct exit exit;         /* [c] the last exit */
-    struct vlapic *lapic;     /* [i] */
-    struct kvm_pv *pv;        /* [i] */
+    uint64_t regs[VCPU_GPR_COUNT];         /* [c] enum vcpu_gpr; offset 0 is known to asm */
+    struct virt_vcpu *hw;                  /* [i] offset 128 is known to asm */
+    uint32_t pending;                      /* [a] enum vcpu_pending_bit */
+    uint32_t run_state;                    /* [c] enum vcpu_run_state */
+    struct exit exit;                      /* [c] the last exit */
+    struct vlapic *lapic;                  /* [i] */
+    struct kvm_pv *pv;                     /* [i] */
     const struct guest_cpuid_table *cpuid; /* [i] */
     struct vm *vm;                         /* [i] */
     struct vcpu_stats stats;               /* [c] read by listings without a lock */
@@ -91,8 +90,10 @@ struct vcpu {
 _Static_assert(offsetof(struct vcpu, regs) == 0, "vmx_entry.S and svm_entry.S");
 _Static_assert(offsetof(struct vcpu, hw) == 128, "vmx_entry.S and svm_entry.S");
 
-/* Set pending bits from anywhere and make sure they are seen: wake, interrupt, or leave them to be
- * found. */
+/*
+ * Set pending bits from anywhere and make sure they are seen: wake, interrupt, or leave them to be
+ * found.
+ */
 void vcpu_post(struct vcpu *v, uint32_t bits);
 
 /* The same by the vCPU's own CPU, which looks before its next entry anyway. */
@@ -101,8 +102,10 @@ static inline void vcpu_post_self(struct vcpu *v, uint32_t bits)
     atomic_fetch_or(&v->pending, bits);
 }
 
-/* Arm a fault for the instruction that exited (not skipped). error: its code or
- * VCPU_FAULT_NO_ERROR. */
+/*
+ * Arm a fault for the instruction that exited (not skipped). error: its code or
+ * VCPU_FAULT_NO_ERROR.
+ */
 void vcpu_fault(struct vcpu *v, uint8_t vector, int64_t error);
 
 /* The vCPU with this APIC id in the VM, or NULL. */

@@ -1,19 +1,15 @@
 /*
- * What is pending for a vCPU, acted upon before its next entry, on the CPU that
- * has it loaded.
+ * What is pending for a vCPU, acted upon before its next entry, on the CPU that has it loaded.
  *
- * Decides the order (end, INIT, start-up, sleep, NMI, interrupt) and
- * whether a halted vCPU sleeps on. Does not decide who posts what (vcpu_post)
- * nor who runs next (sched/).
+ * Decides the order (end, INIT, start-up, sleep, NMI, interrupt) and whether a halted vCPU sleeps
+ * on. Does not decide who posts what (vcpu_post) nor who runs next (sched/).
  *
- * Block and wake: the decision to sleep is taken under the vCPU's lock after
- * one more look at the pending word; a poster sets its bit first and takes the
- * lock after. So either the sleeper sees the bit, or the poster sees `blocked`
- * and wakes it.
+ * Block and wake: the decision to sleep is taken under the vCPU's lock after one more look at the
+ * pending word; a poster sets its bit first and takes the lock after. So either the sleeper sees
+ * the bit, or the poster sees `blocked` and wakes it.
  *
- * An interrupt's PENDING_IRQ is cleared before the vlapic is asked; a vector
- * that cannot go in yet asks for an interrupt window, whose exit sets the bit
- * again.
+ * An interrupt's PENDING_IRQ is cleared before the vlapic is asked; a vector that cannot go in yet
+ * asks for an interrupt window, whose exit sets the bit again.
  */
 #include "kernel/vcpu_entry.h"
 
@@ -58,9 +54,9 @@ static void vcpu_take_init(struct vcpu *v)
 
 static void vcpu_take_sipi(struct vcpu *v)
 {
+    /* SDM 9.4.4.1: a start-up IPI is ignored by a CPU that does not wait for one. */
     if (v->run_state != VCPU_WAIT_SIPI)
-        return; /* SDM 9.4.4.1: a start-up IPI is ignored by a CPU that does not
-                   wait for one */
+        return;
     virt->start_state(v, VIRT_START_SIPI, atomic_get(&v->sipi_vector));
     vcpu_now_running(v);
 }

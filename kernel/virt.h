@@ -119,8 +119,10 @@ enum virt_start {
 struct virt_ops {
     const char *name; /* "vmx" or "svm" */
 
-    /* Boot CPU: can this machine do it? 0, or -ENODEV and a line why (and the firmware's switch) or
-     * NULL. */
+    /*
+     * Boot CPU: can this machine do it? 0, or -ENODEV and a line why (and the firmware's switch) or
+     * NULL.
+     */
     int (*probe)(const char **why);
     /* On each CPU, once: VMXON or EFER.SVME. 0, or -ENODEV with a reason. */
     int (*cpu_enable)(struct cpu *cpu, const char **why);

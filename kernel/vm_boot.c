@@ -1,9 +1,8 @@
 /*
  * Boot modules to VMs.
  *
- * A module whose line parses as a guest (boot/guest_line.c) becomes a struct
- * vm; one that other modules name as initrd= is data for them. Bad lines get
- * one clear message and the rest goes on.
+ * A module whose line parses as a guest (boot/guest_line.c) becomes a struct vm; one that other
+ * modules name as initrd= is data for them. Bad lines get one clear message and the rest goes on.
  */
 #include <string.h>
 

@@ -1,14 +1,12 @@
 /*
  * Building a VM, in bounded steps: home nodes, memory, vCPUs, image.
  *
- * Decides the layout of guest memory and which node each part comes from;
- * mm/placement chooses the nodes. Each step is short (one large page is zeroed,
- * one vCPU is made), so guests run on meanwhile. Guest memory is in 2 MiB pages
- * of its home node, in 4 KiB pages where no large one is free or the size ends.
- * A step that fails prints one line and hands over to the taking-down.
+ * Decides the layout of guest memory and which node each part comes from; mm/placement chooses the
+ * nodes. Each step is short (one large page is zeroed, one vCPU is made), so guests run on
+ * meanwhile. Guest memory is in 2 MiB pages of its home node, in 4 KiB pages where no large one is
+ * free or the size ends. A step that fails prints one line and hands over to the taking-down.
  *
- * Invariant: guest memory below vm->cursor is mapped, with large pages where
- * large_pages says so.
+ * Invariant: guest memory below vm->cursor is mapped, with large pages where large_pages says so.
  */
 #include "kernel/vm_build.h"
 

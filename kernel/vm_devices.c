@@ -30,8 +30,8 @@ void vm_devices_init(struct vm *vm)
 
 static uint64_t io_merge(uint64_t rax, uint32_t value, uint8_t bytes)
 {
-    uint64_t mask =
-        bytes == 4 ? UINT64_MAX : (1ull << (8 * bytes)) - 1; /* a 32-bit IN zero-extends */
+    /* A 32-bit IN zero-extends. */
+    uint64_t mask = bytes == 4 ? UINT64_MAX : BIT(8 * bytes) - 1;
 
     return (rax & ~mask) | (value & mask);
 }

@@ -1,6 +1,5 @@
 /*
- * A multiboot-1 guest into its memory: program, module, command line, memory
- * map.
+ * A multiboot-1 guest into its memory: program, module, command line, memory map.
  *
  * Decides where the boot information lies: the top of conventional memory,
  * which the guest's memory map shows as reserved. The program's own addresses

@@ -1,16 +1,14 @@
 /*
  * How VMs live: start, pause, end.
  *
- * Decides the order of states and who may do what when; building and taking
- * down are work items (vm_build.c, vm_teardown.c). An end is a request: it sets
- * the state and posts PENDING_KILL to every vCPU. Each vCPU, on whichever CPU
- * has it, goes to sleep for good before its next entry; when the last has been
- * switched away from, nothing of the VM is loaded anywhere, and the taking-down
- * is queued.
+ * Decides the order of states and who may do what when; building and taking down are work items
+ * (vm_build.c, vm_teardown.c). An end is a request: it sets the state and posts PENDING_KILL to
+ * every vCPU. Each vCPU, on whichever CPU has it, goes to sleep for good before its next entry;
+ * when the last has been switched away from, nothing of the VM is loaded anywhere, and the
+ * taking-down is queued.
  *
- * Invariants: phase goes EMPTY -> BUILDING -> LIVE -> ENDING -> EMPTY and from
- * BUILDING to ENDING when the building fails or is cut short; the first end to
- * come decides state and exit code.
+ * Invariants: phase goes EMPTY -> BUILDING -> LIVE -> ENDING -> EMPTY and from BUILDING to ENDING
+ * when the building fails or is cut short; the first end to come decides state and exit code.
  */
 #include "kernel/vm_life.h"
 
@@ -120,8 +118,7 @@ int vm_unpause(struct vm *vm)
     return vm_set_paused(vm, VM_PAUSED, VM_RUNNING);
 }
 
-/* The first end decides. False when the VM has ended already, or was never
- * there. */
+/* The first end decides. False when the VM has ended already, or was never there. */
 static bool vm_end(struct vm *vm, uint32_t state, bool has_code, uint8_t code) MUST_HOLD(vm->lock)
 {
     ns_t now = arch_now();
@@ -191,8 +188,7 @@ void vm_vcpu_left(struct vcpu *v)
 {
     struct vm *vm = v->vm;
 
-    /* Seq-cst: the last one to count down sees all that the others did to the VM.
-     */
+    /* Seq-cst: the last one to count down sees all that the others did to the VM. */
     if (atomic_fetch_add(&vm->live_vcpus, (uint32_t)-1) != 1)
         return;
     vm_teardown_begin(vm);

@@ -15,7 +15,8 @@ extern uint32_t vm_count;
 
 struct vm *vm_find(const char *name); /* or NULL */
 
-/* Boot CPU: makes a VM of each module, warns of what cannot be one, starts those with autostart=on.
+/*
+ * Boot CPU: makes a VM of each module, warns of what cannot be one, starts those with autostart=on.
  */
 void vm_boot_modules(void);
 

@@ -1,10 +1,9 @@
 /*
  * Where a VM is at home: nodes for its memory, CPUs for its vCPUs.
  *
- * Gathers what mm/placement needs (free memory, CPUs, other VMs' vCPUs by
- * node), lets it choose, and turns the choice into affinity: hard from cpus=,
- * soft to the CPUs of the home nodes. nodes= names the nodes that may be used;
- * cpus= without it allows the nodes of those CPUs.
+ * Gathers what mm/placement needs (free memory, CPUs, other VMs' vCPUs by node), lets it choose,
+ * and turns the choice into affinity: hard from cpus=, soft to the CPUs of the home nodes. nodes=
+ * names the nodes that may be used; cpus= without it allows the nodes of those CPUs.
  */
 #include <errno.h>
 

@@ -4,8 +4,10 @@
 
 #include "kernel/vm.h"
 
-/* Add what the vCPUs that exist did up to now, and what those did that are gone
- * since the last start. */
+/*
+ * Add what the vCPUs that exist did up to now, and what those did that are gone since the last
+ * start.
+ */
 void vm_stats_add(struct vm *vm, struct vm_stats *sum);
 
 /* A vCPU is about to go: keep its numbers in the VM. CPU 0. */

@@ -1,11 +1,10 @@
 /*
  * Taking a VM down, in bounded steps: vCPUs, guest memory, tables.
  *
- * Runs when nothing of the VM is loaded on any CPU (or nothing ever was), so
- * pages can be handed out again at once: translations of it that CPUs still
- * cache are flushed before any guest enters again (virt->vm_fini raises the
- * request that every CPU meets before its next entry). Every part may be missing, since a failed
- * build ends here too.
+ * Runs when nothing of the VM is loaded on any CPU (or nothing ever was), so pages can be handed
+ * out again at once: translations of it that CPUs still cache are flushed before any guest enters
+ * again (virt->vm_fini raises the request that every CPU meets before its next entry). Every part
+ * may be missing, since a failed build ends here too.
  */
 #include "kernel/vm_build.h"
 
@@ -35,8 +34,7 @@ static void teardown_vcpu(struct vm *vm)
     vm->vcpu_count--;
 }
 
-/* Gives back the page that ends at the cursor and moves the cursor to its
- * start. */
+/* Gives back the page that ends at the cursor and moves the cursor to its start. */
 static void teardown_page(struct vm *vm)
 {
     uint32_t order = vm_page_order_at(vm, vm->cursor - 1);

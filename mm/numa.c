@@ -57,7 +57,8 @@ static void set_slit_distances(struct numa *numa, const struct slit_info *slit,
                   slit->n);
 }
 
-/* Domains of CPUs in use, and of entries that have RAM. Without a list of CPUs SRAT's stand for it.
+/*
+ * Domains of CPUs in use, and of entries that have RAM. Without a list of CPUs SRAT's stand for it.
  */
 static void collect_domains(const struct numa_input *in, const struct cpu_index *index,
                             struct pxm_set *set)

@@ -6,8 +6,7 @@
 
 __attribute__((format(printf, 2, 3))) void numa_warn(struct fw_warnings *w, const char *fmt, ...);
 
-/* --- numa_ranges.c: during the build, range.node is the place in the set of domains
- * ---------------- */
+/* ---- numa_ranges.c: during the build, range.node is the place in the set of domains ---- */
 
 /* Domains seen so far, ascending; the place in pxm[] is the node number in the end. */
 struct pxm_set {
@@ -19,8 +18,10 @@ struct pxm_set {
 void pxm_add(struct pxm_set *set, uint32_t pxm);
 uint32_t pxm_find(const struct pxm_set *set, uint32_t pxm); /* NUMA_NODE_NONE: not in it */
 
-/* The ith stretch of RAM: of the map, or of the nodes' ranges where there is no map. False: no
- * more. A stretch of length 0 is to be skipped. */
+/*
+ * The ith stretch of RAM: of the map, or of the nodes' ranges where there is no map. False: no
+ * more. A stretch of length 0 is to be skipped.
+ */
 bool numa_ram_extent(const struct numa *numa, const struct memmap *map, uint32_t i, paddr_t *base,
                      paddr_t *end);
 
@@ -34,8 +35,7 @@ void numa_ranges_build(struct numa *numa, const struct numa_input *in, const str
 /* Adds up every node's RAM. */
 void numa_count_ram(struct numa *numa, const struct memmap *map);
 
-/* --- numa_cpus.c
- * ---------------------------------------------------------------------------------- */
+/* ---- numa_cpus.c ---- */
 
 /* Sorted lookup of a CPU's domain by APIC id. */
 struct cpu_index {

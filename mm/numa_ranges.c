@@ -124,7 +124,8 @@ static void merge_with_next(struct numa *numa, uint32_t i)
     range_remove(numa, i + 1);
 }
 
-/* Inserts [base, end), which overlaps nothing, at place i. False: no room and no neighbour to join.
+/*
+ * Inserts [base, end), which overlaps nothing, at place i. False: no room and no neighbour to join.
  */
 static bool range_insert(struct numa *numa, uint32_t i, paddr_t base, paddr_t end, uint32_t node)
 {
@@ -249,7 +250,8 @@ void numa_ranges_build(struct numa *numa, const struct numa_input *in, const str
 {
     struct range_faults faults = {0};
 
-    /* Ascending domains, so that of two claims the lower number's comes first and keeps the bytes.
+    /*
+     * Ascending domains, so that of two claims the lower number's comes first and keeps the bytes.
      */
     for (uint32_t node = 0; node < set->count; node++) {
         for (uint32_t i = 0; i < in->srat->nmem; i++) {

@@ -38,7 +38,7 @@ uint64_t page_metadata_bytes(uint64_t npages)
     return npages * sizeof(struct page);
 }
 
-/* --- free lists of one range */
+/* ---- free lists of one range ---- */
 
 static void list_push(struct page_range *range, uint32_t at, uint32_t order)
 {
@@ -71,7 +71,7 @@ static void list_remove(struct page_range *range, uint32_t at)
     page->state = PAGE_INSIDE;
 }
 
-/* --- blocks of one range; pages are named by their offset in it */
+/* ---- blocks of one range; pages are named by their offset in it ---- */
 
 /* The buddy's offset, or LINK_NONE when it does not lie whole within the range. */
 static uint32_t block_buddy(const struct page_range *range, uint32_t at, uint32_t order)
@@ -120,7 +120,7 @@ static uint32_t block_take(struct page_range *range, uint32_t order)
     return at;
 }
 
-/* --- the pool */
+/* ---- the pool ---- */
 
 /* The last range that begins at or below pfn and holds it, or NULL. */
 static struct page_range *range_of(const struct page_pool *pool, pfn_t pfn)

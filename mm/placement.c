@@ -1,11 +1,10 @@
 /*
  * Home nodes of a VM.
  *
- * Decides: the fewest nodes that hold its memory and as many CPUs as it has vCPUs, then
- * the fewest vCPUs per CPU, then the most free memory; among equals the nodes nearest to each
- * other, then the lowest numbers. A VM with more vCPUs than the allowed nodes have CPUs is held to
- * all of those CPUs. Each node then gets an equal share of the memory, as far as it has it.
- * Allocates nothing.
+ * Decides: the fewest nodes that hold its memory and as many CPUs as it has vCPUs, then the fewest
+ * vCPUs per CPU, then the most free memory; among equals the nodes nearest to each other, then the
+ * lowest numbers. A VM with more vCPUs than the allowed nodes have CPUs is held to all of those
+ * CPUs. Each node then gets an equal share of the memory, as far as it has it. Allocates nothing.
  *
  * Every set of k nodes is tried where the machine has at most SEARCH_NODES; on a larger one, k > 1
  * nodes are gathered around each node in order of distance. The result then still holds the VM, but
@@ -64,8 +63,10 @@ static bool set_holds(const struct placement_input *in, const struct set_figures
     return f->free_bytes >= in->memory_bytes && f->cpus >= in->vcpus;
 }
 
-/* True when `a` is the better home. Loads are compared as fractions: a.vcpus / a.cpus < b.vcpus /
- * b.cpus. */
+/*
+ * True when `a` is the better home. Loads are compared as fractions: a.vcpus / a.cpus < b.vcpus /
+ * b.cpus.
+ */
 static bool set_is_better(const struct set_figures *a, const struct set_figures *b)
 {
     uint64_t load_a = (uint64_t)a->vcpus * b->cpus, load_b = (uint64_t)b->vcpus * a->cpus;

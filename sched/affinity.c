@@ -25,14 +25,17 @@ void affinity_local(const struct sched *s, const struct runq *rq, const struct u
     *soft = 0;
     if (!u->hard_all) {
         *hard = 0;
-        runq_for_each_bit(
-            bit, rq->cpus) if (cpumask_has(u->hard, runq_cpu(s, rq, bit)->cpu)) *hard |= bit;
+        runq_for_each_bit (bit, rq->cpus)
+            if (cpumask_has(u->hard, runq_cpu(s, rq, bit)->cpu))
+                *hard |= bit;
     }
     if (u->soft_none) {
         *soft = *hard;
         return;
     }
-    runq_for_each_bit(bit, *hard) if (cpumask_has(u->soft, runq_cpu(s, rq, bit)->cpu)) *soft |= bit;
+    runq_for_each_bit (bit, *hard)
+        if (cpumask_has(u->soft, runq_cpu(s, rq, bit)->cpu))
+            *soft |= bit;
 }
 
 struct summary {

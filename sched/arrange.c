@@ -110,8 +110,10 @@ static void emit(struct arranger *a, uint32_t at, uint32_t end)
     a->nrunqs++;
 }
 
-/* Cuts [at, end) along blocks of `mask` into even parts of at most max_cpus (one block may be
- * more). */
+/*
+ * Cuts [at, end) along blocks of `mask` into even parts of at most max_cpus (one block may be
+ * more).
+ */
 static void cut(struct arranger *a, uint32_t at, uint32_t end, uint64_t mask)
 {
     ASSERT(a->max_cpus);
@@ -135,7 +137,8 @@ static void cut(struct arranger *a, uint32_t at, uint32_t end, uint64_t mask)
     }
 }
 
-/* LLC domains that fit stay whole: runs of them are cut along LLCs, each too large one along cores.
+/*
+ * LLC domains that fit stay whole: runs of them are cut along LLCs, each too large one along cores.
  */
 static void group_cut(struct arranger *a, uint32_t at, uint32_t end)
 {

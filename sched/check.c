@@ -10,8 +10,7 @@ static void check_masks(const struct sched *s, const struct runq *rq)
 {
     uint64_t online = 0, idle = 0;
 
-    runq_for_each_bit(bit, rq->cpus)
-    {
+    runq_for_each_bit (bit, rq->cpus) {
         const struct sched_cpu *c = runq_cpu(s, rq, bit);
         bool core_idle, packed;
 
@@ -112,7 +111,8 @@ static void check_runq(const struct sched *s, struct runq *rq)
         reserved += u->state == UNIT_RESERVED;
         heaviest = MAX(heaviest, u->weight);
     }
-    runq_for_each_bit(bit, rq->cpus) slots += runq_cpu(s, rq, bit)->reserved != NULL;
+    runq_for_each_bit (bit, rq->cpus)
+        slots += runq_cpu(s, rq, bit)->reserved != NULL;
     ASSERT(members == rq->nr_members && active == rq->nr_active && heaviest == rq->max_weight);
     ASSERT(queued == rq->nr_queued && queued == check_subtree(rq, RB_ROOT(&rq->queue)));
     ASSERT(reserved == slots);

@@ -23,7 +23,8 @@ void unit_init(struct unit *u, const struct unit_params *p)
     u->target = CPUMASK_NONE;
 }
 
-/* Any CPU of the unit's runqueue, for u->cpu before it ever ran: preferred and online if possible.
+/*
+ * Any CPU of the unit's runqueue, for u->cpu before it ever ran: preferred and online if possible.
  */
 static uint32_t first_cpu(const struct sched *s, const struct unit *u)
 {

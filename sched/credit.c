@@ -18,7 +18,8 @@
 /* Longer than credit can span: more would end at the floor all the same. */
 #define BURN_MAX_NS (64 * NS_PER_MS)
 
-/* ceil(2^63 / weight): n * recip >> 63 is n / weight, exact for n < 2^63 / weight^... see burn_of.
+/*
+ * ceil(2^63 / weight): n * recip >> 63 is n / weight, exact for n < 2^63 / weight^... see burn_of.
  */
 uint64_t weight_reciprocal(uint32_t weight)
 {
@@ -103,7 +104,8 @@ void credit_reset(struct sched *s, struct runq *rq, struct unit *u)
     sched_host_trace(u->cpu, TRACE_SCHED_RESET, rq->id, rq->given);
 }
 
-/* Time in which `u` burns this much credit (>= 0, at most 2^31): credit x weight / heaviest weight.
+/*
+ * Time in which `u` burns this much credit (>= 0, at most 2^31): credit x weight / heaviest weight.
  */
 ns_t credit_time(const struct runq *rq, const struct unit *u, int64_t credit_ns)
 {

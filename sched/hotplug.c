@@ -38,7 +38,8 @@ static struct unit *refresh_members(struct sched *s, struct runq *rq)
     return NULL;
 }
 
-/* Ends because each turn takes one unit out of the runqueue's waiting ones, to where it may stay.
+/*
+ * Ends because each turn takes one unit out of the runqueue's waiting ones, to where it may stay.
  */
 static void refresh_all(struct sched *s, ns_t now) NO_THREAD_SAFETY
 {
@@ -57,7 +58,8 @@ static void refresh_all(struct sched *s, ns_t now) NO_THREAD_SAFETY
     }
 }
 
-/* A CPU that comes counts as tickled until its first pick, which takes what may be waiting for it.
+/*
+ * A CPU that comes counts as tickled until its first pick, which takes what may be waiting for it.
  */
 static void set_online(struct sched *s, struct sched_cpu *c, bool online)
 {

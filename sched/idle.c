@@ -95,8 +95,10 @@ static uint64_t choose_warm(const struct sched *s, struct runq *rq, uint64_t set
     return warm->bit;
 }
 
-/* An idle CPU within `mask`: of a fully idle core, else any untickled thread; NULL when there is
- * none. */
+/*
+ * An idle CPU within `mask`: of a fully idle core, else any untickled thread; NULL when there is
+ * none.
+ */
 struct sched_cpu *idle_choose(const struct sched *s, struct runq *rq, uint64_t mask, uint32_t last)
 {
     uint64_t set = s->params.smt_aware ? rq->smt_idle & mask : 0;

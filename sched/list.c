@@ -17,7 +17,8 @@ static void mask_global(const struct sched *s, const struct runq *rq, uint64_t l
                         struct cpumask out)
 {
     cpumask_zero(out);
-    runq_for_each_bit(bit, local) cpumask_set(out, runq_cpu(s, rq, bit)->cpu);
+    runq_for_each_bit (bit, local)
+        cpumask_set(out, runq_cpu(s, rq, bit)->cpu);
 }
 
 void sched_runq_info(struct sched *s, uint32_t runq, ns_t now, struct runq_info *info,

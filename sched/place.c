@@ -34,7 +34,8 @@ void place_reserve(struct sched *s, struct sched_cpu *c, struct unit *u)
     place_kick(s, c);
 }
 
-/* Out of the queue or the slot, into the caller's hands. The tickled CPU will find an empty slot.
+/*
+ * Out of the queue or the slot, into the caller's hands. The tickled CPU will find an empty slot.
  */
 void place_withdraw(struct sched *s, struct unit *u)
 {
@@ -56,8 +57,7 @@ static void arm_untimed(struct sched *s, const struct unit *u, ns_t now)
     struct runq *rq = u->rq;
     int64_t credit_ns = credit_of(s, rq, u);
 
-    runq_for_each_bit(bit, rq->untimed & u->run_cpus)
-    {
+    runq_for_each_bit (bit, rq->untimed & u->run_cpus) {
         struct sched_cpu *c = runq_cpu(s, rq, bit);
         int64_t ahead_ns = credit_now(s, rq, c->cur, now) - credit_ns;
 

@@ -36,8 +36,7 @@ static struct victims victims_find(const struct sched *s, const struct runq *rq,
 {
     struct victims v = {0};
 
-    runq_for_each_bit(bit, rq->online & ~rq->idle & ~rq->tickled & mask)
-    {
+    runq_for_each_bit (bit, rq->online & ~rq->idle & ~rq->tickled & mask) {
         struct sched_cpu *c = runq_cpu(s, rq, bit);
         int64_t score = credit_now(s, rq, c->cur, now);
 

@@ -205,7 +205,7 @@ static inline struct sched_cpu *runq_cpu(const struct sched *s, const struct run
     for (uint64_t bit##_left = (mask), bit = bit##_left & -bit##_left; bit##_left; \
          bit##_left &= bit##_left - 1, bit = bit##_left & -bit##_left)
 
-/* --- the few steps that every yield and wake-up goes through --- */
+/* ---- the few steps that every yield and wake-up goes through ---- */
 
 /*
  * A unit's runqueue is found by reading unit.rq without a lock, locking what it says and looking

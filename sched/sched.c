@@ -83,8 +83,7 @@ static void runq_add_cpus(struct sched *s, uint32_t ncpus, const uint32_t *runq_
 /* Siblings within the runqueue only: under arrangement `cpu` a CPU is its own core. */
 static void siblings_find(struct sched *s, struct sched_cpu *c)
 {
-    runq_for_each_bit(bit, c->rq->cpus)
-    {
+    runq_for_each_bit (bit, c->rq->cpus) {
         const struct sched_cpu *other = runq_cpu(s, c->rq, bit);
 
         if (other->place->core == c->place->core && other->place->socket == c->place->socket)

@@ -36,13 +36,12 @@ struct sched_params {
     enum runq_arrangement arrangement;
     uint32_t max_cpus_runqueue; /* 1..RUNQ_CPUS_MAX; larger values mean RUNQ_CPUS_MAX */
 
-    ns_t credit_init_ns; /* what a reset gives to each unit; also the floor of credit, negated */
-    ns_t carryover_ns;   /* credit that survives a reset */
-    ns_t slice_min_ns;   /* shortest time between two looks at who should run */
-    ns_t slice_max_ns;   /* longest, while somebody waits */
-    ns_t ratelimit_ns;   /* a unit that was picked keeps its CPU this long; 0: no limit */
-    ns_t
-        migrate_resist_ns; /* credit a unit must be ahead by to displace one on a CPU not its own */
+    ns_t credit_init_ns;    /* what a reset gives to each unit; also the floor of credit, negated */
+    ns_t carryover_ns;      /* credit that survives a reset */
+    ns_t slice_min_ns;      /* shortest time between two looks at who should run */
+    ns_t slice_max_ns;      /* longest, while somebody waits */
+    ns_t ratelimit_ns;      /* a unit that was picked keeps its CPU this long; 0: no limit */
+    ns_t migrate_resist_ns; /* lead in credit that displaces a unit on a CPU not one's own */
 
     uint32_t load_window_shift;    /* load averages decay over 2^shift ns */
     uint64_t load_tolerance_under; /* 32.32: difference left alone below capacity */
@@ -121,7 +120,7 @@ void sched_unit_set_affinity(struct sched *s, struct unit *u, struct cpumask har
 /* Runtime-settable parameters; the arrangement is not one of them. */
 void sched_set_params(struct sched *s, const struct sched_params *p);
 
-/* --- listings --- */
+/* ---- listings ---- */
 
 struct runq_info {
     uint32_t id, node;
@@ -133,8 +132,10 @@ struct runq_info {
 
 uint32_t sched_runq_count(const struct sched *s);
 
-/* Masks are the caller's, sized for ncpus: the runqueue's online CPUs, idle ones, those in idle
- * cores. */
+/*
+ * Masks are the caller's, sized for ncpus: the runqueue's online CPUs, idle ones, those in idle
+ * cores.
+ */
 void sched_runq_info(struct sched *s, uint32_t runq, ns_t now, struct runq_info *info,
                      struct cpumask cpus, struct cpumask idle, struct cpumask smt_idle);
 

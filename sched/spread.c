@@ -22,7 +22,8 @@ static ns_t ripe_at(const struct sched *s, const struct sched_cpu *from, const s
     return u->picked_at + s->least_ns;
 }
 
-/* Asks one unit of the locked `rq` to move to `c`. Returns when to look again: 0 if one was asked.
+/*
+ * Asks one unit of the locked `rq` to move to `c`. Returns when to look again: 0 if one was asked.
  */
 static ns_t ask_one(struct sched *s, struct runq *rq, const struct sched_cpu *c, ns_t now)
 {
@@ -72,7 +73,8 @@ ns_t spread_pull(struct sched *s, struct sched_cpu *c, ns_t now)
     return soonest;
 }
 
-/* `u`, in the caller's hands, goes where it was asked to if that is still idle. As neighbour_take.
+/*
+ * `u`, in the caller's hands, goes where it was asked to if that is still idle. As neighbour_take.
  */
 bool spread_move(struct sched *s, struct unit *u, ns_t now)
 {

@@ -8,8 +8,7 @@
  */
 #include "sched/runq.h"
 
-#define SCAN_MAX \
-    16 /* units looked at past the best: more than one turn only if reach was too coarse */
+#define SCAN_MAX 16 /* units looked at: more than the best only where reach was too coarse */
 
 static bool has_waited(const struct sched *s, const struct unit *u, ns_t now)
 {

@@ -13,7 +13,8 @@ void sched_yield_current(struct sched *s, uint32_t cpu, ns_t now)
     struct sched_cpu *c = &s->cpus[cpu];
 
     (void)now;
-    /* No lock: only this CPU changes cur, and only a CPU's own pick reads yielding of what it runs.
+    /*
+     * No lock: only this CPU changes cur, and only a CPU's own pick reads yielding of what it runs.
      */
     if (c->cur)
         c->cur->yielding = true;
@@ -31,7 +32,8 @@ static struct sched_cpu *choose_cpu(struct sched *s, struct sched_cpu *c, struct
     return preempt_choose(s, rq, target, now, &when);
 }
 
-/* `c` is the yielding CPU itself (picks at once, so it needs no kick) or one that is not tickled.
+/*
+ * `c` is the yielding CPU itself (picks at once, so it needs no kick) or one that is not tickled.
  */
 static void hand_over(struct sched *s, struct sched_cpu *c, struct unit *target, bool kick,
                       ns_t now)

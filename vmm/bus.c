@@ -1,11 +1,10 @@
 /*
  * The port space of a VM: which device answers which port.
  *
- * The least machine that multiboot guests and Linux need (docs/guest-abi.md): a 16550
- * at COM1 and an exit port like QEMU's isa-debug-exit. All other ports read as
- * all ones and ignore writes, as on a machine where nothing is plugged in.
- * Devices are one byte wide; wider accesses reach consecutive ports. Pure: the
- * caller serialises calls.
+ * The least machine that multiboot guests and Linux need (docs/guest-abi.md): a 16550 at COM1 and
+ * an exit port like QEMU's isa-debug-exit. All other ports read as all ones and ignore writes, as
+ * on a machine where nothing is plugged in. Devices are one byte wide; wider accesses reach
+ * consecutive ports. Pure: the caller serialises calls.
  */
 #include "vmm/vmm.h"
 

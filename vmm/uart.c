@@ -1,10 +1,9 @@
 /*
  * A 16550 serial port as a polling driver sees it.
  *
- * Sends at once and is always ready to send; receives from the console through
- * a FIFO. Raises no interrupt (the guest's tables give it none), so IIR always
- * says "none pending". Loopback works, because drivers probe with it. Source:
- * PC16550D data sheet, section 8.
+ * Sends at once and is always ready to send; receives from the console through a FIFO. Raises no
+ * interrupt (the guest's tables give it none), so IIR always says "none pending". Loopback works,
+ * because drivers probe with it. Source: PC16550D data sheet, section 8.
  */
 #include "vmm/uart.h"
 

@@ -5,7 +5,8 @@
 #include "arch/x86/regs/apic.h"
 #include "hv/types.h"
 
-/* Boot CPU: choose the mode for all CPUs; `mmio` is the firmware's address for xAPIC. 0 or -errno.
+/*
+ * Boot CPU: choose the mode for all CPUs; `mmio` is the firmware's address for xAPIC. 0 or -errno.
  */
 __attribute__((warn_unused_result)) int apic_init(paddr_t mmio);
 

@@ -60,7 +60,8 @@ void apic_timer_init_cpu(void)
 
     apic_write(APIC_TIMER_DIVIDE, APIC_TIMER_DIVIDE_BY_1);
     apic_write(APIC_LVT_TIMER, (uint32_t)FIELD_PREP(APIC_LVT_TIMER_MODE, mode) | VECTOR_TIMER);
-    /* An xAPIC's LVT is written by a store, the deadline by an MSR: SDM 3A 10.5.4.1 wants a fence.
+    /*
+     * An xAPIC's LVT is written by a store, the deadline by an MSR: SDM 3A 10.5.4.1 wants a fence.
      */
     asm_mfence();
 }

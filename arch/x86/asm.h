@@ -137,8 +137,9 @@ static inline uint64_t asm_rdtsc(void)
     return (uint64_t)hi << 32 | lo;
 }
 
-/* LFENCE waits for earlier loads (SDM 2B RDTSC; on AMD where LFENCE is serializing, else a weaker
- * wait). */
+/*
+ * LFENCE waits for earlier loads (SDM 2B RDTSC; a weaker wait on AMD without serializing LFENCE).
+ */
 static inline uint64_t asm_rdtsc_ordered(void)
 {
     __asm__ volatile("lfence" ::: "memory");

@@ -68,7 +68,8 @@ void backtrace_print(uint64_t rip, uint64_t rbp)
         if (asm_read_safe((const uint64_t *)rbp, &caller_rbp) ||
             asm_read_safe((const uint64_t *)rbp + 1, &caller_rip) || !caller_rip)
             return;
-        /* A frame further out is higher, or on another stack (from an IST stack to the kernel's).
+        /*
+         * A frame further out is higher, or on another stack (from an IST stack to the kernel's).
          */
         if (caller_rbp && caller_rbp <= rbp && caller_rbp + CPU_STACK_WINDOW > rbp)
             return;

@@ -48,8 +48,7 @@ static void area_fill(struct cpu_area *area, uint32_t id, uint32_t apic_id)
     area->arch.timer_deadline = NS_NEVER;
 }
 
-/* Writes the CPU's pointer into the last word of the stack that ends at `end`, as memory and as
- * seen. */
+/* The last word of the stack gets the CPU's pointer. `end`: where the stack is seen to end. */
 static uint64_t stack_prepare(void *memory_end, uint64_t end, struct cpu *cpu)
 {
     ((struct cpu **)memory_end)[-1] = cpu;
@@ -143,6 +142,6 @@ bool cpu_area_is_stack(uint64_t sp, uint64_t bytes)
 
     if (sp >= STACKS_BASE && sp + bytes <= windows)
         return true;
-    return sp >= (uint64_t)data_start &&
-           sp + bytes <= (uint64_t)data_end; /* boot CPU's first ones */
+    /* The boot CPU's first ones. */
+    return sp >= (uint64_t)data_start && sp + bytes <= (uint64_t)data_end;
 }

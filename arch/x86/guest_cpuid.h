@@ -89,7 +89,8 @@ void guest_cpuid_build(struct guest_cpuid_table *table, const struct guest_cpuid
 struct cpuid_regs guest_cpuid_lookup(const struct guest_cpuid_table *table, uint32_t leaf,
                                      uint32_t subleaf, const struct guest_cpuid_state *state);
 
-/* May the guest load this XCR0? (SDM 1 13.3: x87 always, AVX only with SSE, nothing not offered.)
+/*
+ * May the guest load this XCR0? (SDM 1 13.3: x87 always, AVX only with SSE, nothing not offered.)
  */
 bool guest_cpuid_xcr0_valid(const struct guest_cpuid_table *table, uint64_t xcr0);
 

@@ -25,7 +25,7 @@
 #define SIGNATURE_AMD   0x00830f10u
 #define SIGNATURE_INTEL 0x000506e3u
 
-/* --- leaf 1 */
+/* ---- leaf 1 ---- */
 #define SSE3       BIT(0)
 #define PCLMUL     BIT(1)
 #define SSSE3      BIT(9)
@@ -57,7 +57,7 @@
     (BITS(6, 0) | BIT(8) | BIT(11) | BIT(13) | BITS(17, 15) | BIT(19) | BITS(27, 23))
 #define CLFLUSH_UNITS (8u << 8) /* 64 bytes in units of 8 */
 
-/* --- leaf 7 */
+/* ---- leaf 7 ---- */
 #define INVPCID  BIT(10) /* EBX */
 #define AVX2     BIT(5)
 #define PKU      BIT(3) /* ECX */
@@ -66,7 +66,8 @@
 #define RDPID    BIT(22)
 #define AVX_VNNI BIT(4) /* subleaf 1, EAX */
 
-/* FSGSBASE; BMI1; AVX2, FDP; SMEP BMI2 ERMS INVPCID; FPCSDS; RDSEED ADX SMAP; CLFLUSHOPT CLWB; SHA
+/*
+ * FSGSBASE; BMI1; AVX2, FDP; SMEP BMI2 ERMS INVPCID; FPCSDS; RDSEED ADX SMAP; CLFLUSHOPT CLWB; SHA
  */
 #define LEAF7_EBX_PASS                                                                           \
     (BIT(0) | BIT(3) | AVX2 | BIT(6) | BITS(9, 7) | INVPCID | BIT(13) | BITS(20, 18) | BIT(23) | \
@@ -81,7 +82,7 @@
 #define ARAT             BIT(2)      /* leaf 6 EAX: the APIC timer never stops */
 #define XSAVE_FORMS      BITS(2, 0)  /* leaf 0xD.1 EAX: XSAVEOPT, XSAVEC, XGETBV with ECX = 1 */
 
-/* --- 0x80000001 */
+/* ---- 0x80000001 ---- */
 #define CMP_LEGACY BIT(1) /* ECX */
 #define XOP        BIT(11)
 #define FMA4       BIT(16)

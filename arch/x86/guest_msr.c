@@ -1,10 +1,9 @@
 /*
  * MSRs of a guest: the ones Numen keeps, and #GP for all others.
  *
- * Decides by a table of {number, register of the backend, check}; x2APIC, TSC
- * and paravirtual MSRs have code of their own. An MSR that is not here does not
- * exist for the guest: no value is invented (docs/guest-abi.md). Source: SDM volume
- * 4; APM 2, appendix A.
+ * Decides by a table of {number, register of the backend, check}; x2APIC, TSC and paravirtual MSRs
+ * have code of their own. An MSR that is not here does not exist for the guest: no value is
+ * invented (docs/guest-abi.md). Source: SDM volume 4; APM 2, appendix A.
  */
 #include <errno.h>
 
@@ -55,8 +54,7 @@ static const struct msr_register *msr_register_find(struct vcpu *v, uint32_t msr
     return NULL;
 }
 
-/* Memory types 2, 3 and above 7 are reserved in each byte of the PAT
- * (SDM 12.12.2). */
+/* Memory types 2, 3 and above 7 are reserved in each byte of the PAT (SDM 12.12.2). */
 static bool msr_pat_is_valid(uint64_t value)
 {
     for (uint32_t i = 0; i < 8; i++, value >>= 8)
@@ -80,8 +78,7 @@ static bool msr_value_is_valid(uint8_t check, uint64_t value)
     }
 }
 
-/* The local APIC stays enabled and in x2APIC mode: there is no MMIO page to
- * fall back to. */
+/* The local APIC stays enabled and in x2APIC mode: there is no MMIO page to fall back to. */
 static uint64_t msr_apic_base(const struct vcpu *v)
 {
     return APIC_BASE_DEFAULT | APIC_BASE_ENABLE | APIC_BASE_X2APIC | (v->id ? 0 : APIC_BASE_BSP);

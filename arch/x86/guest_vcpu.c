@@ -2,8 +2,7 @@
  * The x86 side of a VM and its vCPUs that is the same under VT-x and AMD-V:
  * CPUID table, local APIC, paravirtual state, XCR0.
  *
- * Decides what the policy in guest_cpuid.c is fed with. One table serves all
- * vCPUs of a VM.
+ * Decides what the policy in guest_cpuid.c is fed with. One table serves all vCPUs of a VM.
  */
 #include "arch/x86/guest_vcpu.h"
 
@@ -26,8 +25,7 @@ struct guest_vcpu_block {
     struct kvm_pv pv;
 };
 
-/* The host's leaves that the policy looks at; the same on every CPU that
- * matters to it. */
+/* The host's leaves that the policy looks at; the same on every CPU that matters to it. */
 #define HOST_LEAVES 20
 
 static uint32_t guest_host_leaves(struct cpuid_entry entries[HOST_LEAVES])
@@ -115,8 +113,7 @@ void guest_vcpu_fini(struct vcpu *v)
              sizeof(struct guest_vcpu_block));
 }
 
-/* INIT leaves RDX with the processor's signature, all other registers 0 (SDM
- * 3A, table 10-1). */
+/* INIT leaves RDX with the processor's signature, all other registers 0 (SDM 3A, table 10-1). */
 void guest_vcpu_reset(struct vcpu *v)
 {
     struct guest_cpuid_state state = {.apic_id = v->apic_id};
@@ -184,8 +181,7 @@ void guest_cpuid_exit(struct vcpu *v)
     virt->skip(v);
 }
 
-/* XSETBV of a value that CPUID does not offer, or of another register than
- * XCR0: #GP(0). */
+/* XSETBV of a value that CPUID does not offer, or of another register than XCR0: #GP(0). */
 void guest_xsetbv_exit(struct vcpu *v)
 {
     uint64_t value = (uint32_t)v->regs[VCPU_RAX] | v->regs[VCPU_RDX] << 32;

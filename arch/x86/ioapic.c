@@ -97,8 +97,7 @@ void ioapic_init(const struct madt_info *madt)
         ioapic_add(&madt->ioapics[i]);
 }
 
-/* The global interrupt and the entry's mode bits of an ISA interrupt: edge, active high, or as
- * said. */
+/* The global interrupt of an ISA interrupt; *mode: edge and active high unless the MADT says. */
 static uint32_t isa_lookup(uint32_t irq, uint64_t *mode)
 {
     *mode = 0;

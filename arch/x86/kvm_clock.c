@@ -1,13 +1,11 @@
 /*
- * kvmclock: a structure in guest memory from which the guest turns its TSC into
- * nanoseconds.
+ * kvmclock: a structure in guest memory from which the guest turns its TSC into nanoseconds.
  *
- * All vCPUs of a VM get the same pair (guest TSC 0, 0 ns) and the same
- * multiplier, so their clocks agree by construction. Where the TSC is stable
- * the structure is written once, when its MSR is, and says so in its flags;
- * elsewhere it is written again each time the vCPU comes to a CPU, and the flag
- * and the feature bit CLOCKSOURCE_STABLE are not offered. Source: docs/guest-abi.md;
- * Linux Documentation/virt/kvm/x86/msr.rst.
+ * All vCPUs of a VM get the same pair (guest TSC 0, 0 ns) and the same multiplier, so their clocks
+ * agree by construction. Where the TSC is stable the structure is written once, when its MSR is,
+ * and says so in its flags; elsewhere it is written again each time the vCPU comes to a CPU, and
+ * the flag and the feature bit CLOCKSOURCE_STABLE are not offered. Source: docs/guest-abi.md; Linux
+ * Documentation/virt/kvm/x86/msr.rst.
  */
 #include <errno.h>
 
@@ -36,8 +34,7 @@ struct kvm_wall_clock_area {
     uint32_t nanoseconds;
 };
 
-/* Find shift and multiplier with (ticks << shift) * mul / 2^32 = ns; mul keeps
- * its top bit set. */
+/* Find shift and multiplier with (ticks << shift) * mul / 2^32 = ns; mul keeps its top bit set. */
 static void clock_scale(uint64_t tsc_hz, uint32_t *mul, int8_t *shift)
 {
     uint64_t hz = tsc_hz;
@@ -51,8 +48,8 @@ static void clock_scale(uint64_t tsc_hz, uint32_t *mul, int8_t *shift)
         hz <<= 1;
         s++;
     }
-    *mul = (uint32_t)((NS_PER_SEC << 32) /
-                      hz); /* 1e9 * 2^32 < 2^62; the quotient is in [2^31, 2^32) */
+    /* 1e9 * 2^32 < 2^62; the quotient is in [2^31, 2^32). */
+    *mul = (uint32_t)((NS_PER_SEC << 32) / hz);
     *shift = s;
 }
 

@@ -25,8 +25,10 @@ enum hypercall_nr {
 #define HYPERCALL_EPERM  ((uint64_t)-1)
 #define HYPERCALL_ENOSYS ((uint64_t)-1000)
 
-/* A kick before the HLT makes that HLT return at once: the mark is sticky. No
- * interrupt is injected. */
+/*
+ * A kick before the HLT makes that HLT return at once: the mark is sticky. No interrupt is
+ * injected.
+ */
 static NOINLINE uint64_t hypercall_kick(struct vcpu *v, uint32_t apic_id)
 {
     struct vcpu *to = vcpu_by_apic_id(v->vm, apic_id);

@@ -1,8 +1,7 @@
 /*
  * The paravirtual MSRs: which exist for a VM, and where their writes go.
  *
- * A feature not offered is refused: -EINVAL, which becomes #GP. Source:
- * docs/guest-abi.md.
+ * A feature not offered is refused: -EINVAL, which becomes #GP. Source: docs/guest-abi.md.
  */
 #include <errno.h>
 
@@ -10,8 +9,7 @@
 #include "kernel/arch.h"
 #include "kernel/vm.h"
 
-/* The feature that an MSR belongs to, or 0 for a number that is no paravirtual
- * MSR. */
+/* The feature that an MSR belongs to, or 0 for a number that is no paravirtual MSR. */
 static uint64_t kvm_msr_feature(uint32_t msr)
 {
     switch (msr) {
@@ -79,8 +77,8 @@ uint32_t kvm_features_offered(uint32_t wanted)
 
     if (!arch_tsc_is_stable())
         offered &= ~(uint32_t)KVM_FEATURE_CLOCKSOURCE_STABLE;
-    if (!(offered & KVM_FEATURE_STEAL_TIME)) /* the flush request rides on the
-                                                steal-time area */
+    /* The flush request rides on the steal-time area. */
+    if (!(offered & KVM_FEATURE_STEAL_TIME))
         offered &= ~(uint32_t)KVM_FEATURE_PV_TLB_FLUSH;
     return offered;
 }

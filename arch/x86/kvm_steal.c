@@ -1,11 +1,10 @@
 /*
  * Steal time, the preempted flag, and the PV TLB flush that rides on it.
  *
- * At each switch to a CPU the time the vCPU was runnable but did not run is
- * written to the guest's area; at each switch away `preempted` says whether it
- * left while runnable. Another vCPU that wants a TLB flush sets bit 1 of
- * `preempted` by compare-and-swap instead of sending an IPI; the exchange with
- * 0 at the next switch-in sees it. Nothing is written on the short exit path.
+ * At each switch to a CPU the time the vCPU was runnable but did not run is written to the guest's
+ * area; at each switch away `preempted` says whether it left while runnable. Another vCPU that
+ * wants a TLB flush sets bit 1 of `preempted` by compare-and-swap instead of sending an IPI; the
+ * exchange with 0 at the next switch-in sees it. Nothing is written on the short exit path.
  * Source: docs/guest-abi.md; Linux Documentation/virt/kvm/x86/msr.rst and cpuid.rst.
  */
 #include <errno.h>

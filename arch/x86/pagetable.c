@@ -41,7 +41,8 @@
 #define EPT_WB        FIELD_PREP(BITS(5, 3), 6)
 #define EPT_UC        FIELD_PREP(BITS(5, 3), 0)
 
-/* Accessed and dirty are set from the start: nobody reads them, and the walker need not write them.
+/*
+ * Accessed and dirty are set from the start: nobody reads them, and the walker need not write them.
  */
 const struct pt_format pt_format_host = {
     .present = HOST_PRESENT,
@@ -145,7 +146,8 @@ void pagetable_fini(struct pagetable *pt)
     pt->root = PT_NO_PAGE;
 }
 
-/* The entry for va at `level`, making tables on the way; NULL with *error set when that cannot be.
+/*
+ * The entry for va at `level`, making tables on the way; NULL with *error set when that cannot be.
  */
 static uint64_t *walk_making(struct pagetable *pt, uint64_t va, unsigned level, int *error)
 {
@@ -169,7 +171,8 @@ static uint64_t *walk_making(struct pagetable *pt, uint64_t va, unsigned level, 
     return entry;
 }
 
-/* The lowest entry on va's path that exists: a leaf, or one not present. Its level goes to *level.
+/*
+ * The lowest entry on va's path that exists: a leaf, or one not present. Its level goes to *level.
  */
 static uint64_t *walk_existing(const struct pagetable *pt, uint64_t va, unsigned *level)
 {

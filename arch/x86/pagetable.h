@@ -22,7 +22,8 @@ enum pt_right {
 
 #define PT_RWX (PT_READ | PT_WRITE | PT_EXEC)
 
-/* What an entry's bits mean. Bits 51:12 are the address and bit 7 marks a large leaf in all three.
+/*
+ * What an entry's bits mean. Bits 51:12 are the address and bit 7 marks a large leaf in all three.
  */
 struct pt_format {
     uint64_t present; /* an entry with any of these set is in use */

@@ -6,9 +6,8 @@
  * the walk (pagetable.c).
  * Invariants: no page is writable and executable; nothing is mapped in the lower half, except the
  * trampoline's one page in its own table while APs start; entries are added, never changed, so no
- * TLB shoot-down of host mappings exists.
- * Until the page allocator runs (kernel/mem.c), tables come from the memory map, below 4 GiB where
- * the early tables reach.
+ * TLB shoot-down of host mappings exists. Until the page allocator runs (kernel/mem.c), tables come
+ * from the memory map, below 4 GiB where the early tables reach.
  */
 #include "arch/x86/paging.h"
 
@@ -194,7 +193,8 @@ void *arch_map_mmio(paddr_t pa, size_t bytes)
     return (void *)(va + offset);
 }
 
-/* Root and three levels below it, in the image and so below 4 GiB: real mode loads CR3 by 32 bits.
+/*
+ * Root and three levels below it, in the image and so below 4 GiB: real mode loads CR3 by 32 bits.
  */
 static char trampoline_tables[4][PAGE_BYTES] __attribute__((aligned(4096)));
 static uint32_t trampoline_used;

@@ -62,7 +62,8 @@ static void arm(struct virt_vcpu *hw, uint64_t event)
     hw->vmcb->event = event;
 }
 
-/* TF is the guest's own, which owes it a trap behind the skipped instruction, or that of our step.
+/*
+ * TF is the guest's own, which owes it a trap behind the skipped instruction, or that of our step.
  */
 static void skip_with_tf(struct virt_vcpu *hw)
 {
@@ -160,8 +161,10 @@ void svm_nmi_window(struct vcpu *v, bool on)
             step_stop(hw);
         return;
     }
-    /* Blocked by a handler: its IRET will exit. Else one instruction, the IRET or a shadow's, is in
-     * the way. */
+    /*
+     * Blocked by a handler: its IRET will exit. Else one instruction, the IRET or a shadow's, is in
+     * the way.
+     */
     if (!behind_event && !hw->svm.nmi_step && (!hw->svm.nmi_blocked || hw->svm.nmi_iret))
         step_start(hw);
 }

@@ -164,7 +164,8 @@ void svm_set_tsc_offset(struct vcpu *v, uint64_t offset)
         offsetof(struct vmcb, field), (dirties) \
     }
 
-/* Registers that are simply a field, and what writing one makes dirty. The others are named below.
+/*
+ * Registers that are simply a field, and what writing one makes dirty. The others are named below.
  */
 static const struct {
     uint16_t offset;

@@ -159,8 +159,10 @@ static _Noreturn void machine_check(const struct trap_frame *frame)
     panic_leave();
 }
 
-/* Counts; or halts, when another CPU wants all others stopped (arch_stop_others). Strays are late
- * shoot-downs or firmware's: never fatal. */
+/*
+ * Counts; or halts, when another CPU wants all others stopped (arch_stop_others). Strays are late
+ * shoot-downs or firmware's: never fatal.
+ */
 void trap_nmi(void)
 {
     struct cpu *cpu = cpu_this();

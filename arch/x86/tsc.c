@@ -117,7 +117,7 @@ void tsc_delay(ns_t ns)
         asm_pause();
 }
 
-/* --- comparing two CPUs: each in turn writes its counter, the other reads its own behind it --- */
+/* ---- comparing two CPUs: one writes its counter, then the other reads its own, by turns ---- */
 
 #define COMPARE_DONE (2 * COMPARE_ROUNDS + 1) /* a turn that compare_side never waits for */
 

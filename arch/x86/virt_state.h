@@ -77,8 +77,7 @@ _Static_assert(offsetof(struct virt_vcpu, page) == 16, "svm_entry.S");
 _Static_assert(offsetof(struct virt_vcpu, host_page) == 24, "svm_entry.S");
 _Static_assert(offsetof(struct virt_vcpu, vmcb) == 32, "svm_entry.S");
 
-/* What guests may be offered besides what the CPU has: the CPUID policy asks. Valid after
- * virt_select. */
+/* What guests may be offered besides what the CPU has: for the CPUID policy, after virt_select. */
 uint64_t virt_guest_xcr0(void); /* XCR0 bits that are switched; 0: no XSAVE */
 bool virt_guest_has_rdtscp(void);
 bool virt_guest_has_invpcid(void);
@@ -114,8 +113,7 @@ static inline bool virt_tag_is_fresh(const struct virt_vcpu *hw)
 /* All tags of this CPU are used up: the next one given out comes with a flush of all. */
 void virt_tags_expire(struct virt_cpu *vc);
 
-/* Give the loaded vCPU a tag that no entry of this CPU's TLB carries. True: only once all are
- * flushed. */
+/* Give the loaded vCPU a tag that no TLB entry of this CPU carries. True: once all are flushed. */
 bool virt_tag_renew(struct virt_vcpu *hw);
 
 /* Segments and registers of a start state, the same for VMCS and VMCB. */

@@ -1,19 +1,15 @@
 /*
- * The guest's local APIC: registers, priorities, acceptance and end of
- * interrupt.
+ * The guest's local APIC: registers, priorities, acceptance and end of interrupt.
  *
  * Decides which vector a vCPU takes next, and what each register access does.
- * Does not decide when the vCPU is woken or interrupted: a posted vector sets
- * PENDING_IRQ and vcpu_post does the rest. IPIs go out in vlapic_ipi.c, the
- * timer is in vlapic_timer.c.
+ * Does not decide when the vCPU is woken or interrupted: a posted vector sets PENDING_IRQ and
+ * vcpu_post does the rest. IPIs go out in vlapic_ipi.c, the timer is in vlapic_timer.c.
  *
- * Always x2APIC: MSRs only, 32-bit ids, no MMIO page. Interrupts are
- * edge-triggered, there being no IOAPIC yet, so TMR reads 0 and EOI has no
- * broadcast.
+ * Always x2APIC: MSRs only, 32-bit ids, no MMIO page. Interrupts are edge-triggered, there being no
+ * IOAPIC yet, so TMR reads 0 and EOI has no broadcast.
  *
- * Invariant: a vector's IRR bit is set before PENDING_IRQ, and PENDING_IRQ is
- * cleared before IRR is read (kernel/vcpu_entry.c), so none is lost. Source:
- * SDM volume 3, chapter 11.
+ * Invariant: a vector's IRR bit is set before PENDING_IRQ, and PENDING_IRQ is cleared before IRR is
+ * read (kernel/vcpu_entry.c), so none is lost. Source: SDM volume 3, chapter 11.
  */
 #include "arch/x86/vlapic.h"
 
@@ -39,8 +35,7 @@ static int bitmap_highest(const uint64_t words[VLAPIC_VECTOR_WORDS])
     return -1;
 }
 
-/* Processor priority (SDM 11.8.3.1): the greater class of TPR and the highest
- * vector in service. */
+/* Processor priority (SDM 11.8.3.1): the greater class of TPR and the highest vector in service. */
 static uint32_t vlapic_ppr(const struct vlapic *lapic)
 {
     int in_service = bitmap_highest(lapic->isr);

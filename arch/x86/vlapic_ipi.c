@@ -1,12 +1,10 @@
 /*
- * Interprocessor interrupts between the vCPUs of one VM: the ICR write and
- * KVM's SEND_IPI.
+ * Interprocessor interrupts between the vCPUs of one VM: the ICR write and KVM's SEND_IPI.
  *
- * Decides which vCPUs an ICR names and what each delivery mode posts to them.
- * Delivery itself is a pending bit and a wake or kick; nothing waits. Modes:
- * fixed, lowest priority (the first named vCPU), NMI, INIT, start-up. SMI and
- * ExtINT have no source here and are ignored, as is the INIT de-assert. Source:
- * SDM 11.6.1, 11.12.9, 11.12.10.
+ * Decides which vCPUs an ICR names and what each delivery mode posts to them. Delivery itself is a
+ * pending bit and a wake or kick; nothing waits. Modes: fixed, lowest priority (the first named
+ * vCPU), NMI, INIT, start-up. SMI and ExtINT have no source here and are ignored, as is the INIT
+ * de-assert. Source: SDM 11.6.1, 11.12.9, 11.12.10.
  */
 #include "arch/x86/vlapic_ipi.h"
 

@@ -1,22 +1,19 @@
 /*
  * The guest's local APIC timer: one-shot, periodic, TSC deadline.
  *
- * The APIC's input clock is one tick a nanosecond. The timer is a kernel timer:
- * armed on the CPU that runs the vCPU when it writes the register, it stays
- * there when the vCPU sleeps or moves and posts its vector from there.
- * Registers that the handler reads are changed only while the timer is off
- * (timer_cancel waits for a running handler). Source: SDM 11.5.4.
+ * The APIC's input clock is one tick a nanosecond. The timer is a kernel timer: armed on the CPU
+ * that runs the vCPU when it writes the register, it stays there when the vCPU sleeps or moves and
+ * posts its vector from there. Registers that the handler reads are changed only while the timer is
+ * off (timer_cancel waits for a running handler). Source: SDM 11.5.4.
  */
 #include "arch/x86/regs/apic.h"
 #include "arch/x86/vlapic.h"
 #include "kernel/arch.h"
 
-/* Floor for a period: a guest cannot make the host spend all of its time in
- * timer handlers. */
+/* Floor for a period: a guest cannot make the host spend all of its time in timer handlers. */
 #define PERIOD_MIN_NS (50 * NS_PER_US)
 
-/* Divide configuration (SDM figure 11-10): bits 3, 1, 0 select 2, 4, ...
- * 128, 1. */
+/* Divide configuration (SDM figure 11-10): bits 3, 1, 0 select 2, 4, ... 128, 1. */
 static uint32_t timer_divisor(uint32_t divide)
 {
     uint32_t code = (divide & 3) | (divide & 8) >> 1;
@@ -114,8 +111,7 @@ void vlapic_timer_lvt_changed(struct vlapic *lapic, uint32_t old)
 
     if (was == is)
         return;
-    /* Into or out of deadline mode disarms (SDM 11.5.4.1); one-shot <-> periodic
-     * lets the count go on. */
+    /* Into or out of deadline mode disarms (SDM 11.5.4.1); else the count goes on. */
     if (was == APIC_TIMER_DEADLINE || is == APIC_TIMER_DEADLINE) {
         vlapic_timer_stop(lapic);
         return;

@@ -38,8 +38,7 @@ struct vmx_caps vmx_caps;
 #define EPT_REQUIRED   (EPT_CAP_4_LEVELS | EPT_CAP_WB | EPT_CAP_INVEPT | EPT_CAP_INVEPT_ALL)
 #define VPID_REQUIRED  (VPID_CAP_INVVPID | VPID_CAP_SINGLE | VPID_CAP_ALL)
 
-/* The controls of one group: required and the optional ones that exist, with the bits that must
- * be 1. */
+/* The controls of one group: what must be 1, what is required, and what exists of the optional. */
 static bool controls_choose(uint32_t msr, uint64_t required, uint64_t optional, uint64_t toggled,
                             uint32_t *chosen)
 {

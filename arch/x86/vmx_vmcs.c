@@ -29,7 +29,8 @@
 #define BITMAP_WRITE    0x800u /* added for writes */
 #define BITMAP_MSRS     0x1fffu
 
-/* Loops of PAUSEs closer together than the gap, longer than the window, end in an exit; TSC ticks.
+/*
+ * Loops of PAUSEs closer together than the gap, longer than the window, end in an exit; TSC ticks.
  */
 #define PLE_GAP    128u
 #define PLE_WINDOW 4096u

@@ -14,8 +14,7 @@
 #include "hv/bits.h"
 #include "hv/types.h"
 
-/* --- warnings
- * ------------------------------------------------------------------------------------- */
+/* ---- warnings ---- */
 
 #define FW_WARNINGS_MAX  48
 #define FW_WARNING_CHARS 120
@@ -27,8 +26,7 @@ struct fw_warnings {
     char text[FW_WARNINGS_MAX][FW_WARNING_CHARS];
 };
 
-/* --- physical memory as a parser may see it
- * ------------------------------------------------------- */
+/* ---- physical memory as a parser may see it ---- */
 
 /*
  * `map` gives a pointer to `bytes` bytes at `pa` that stays valid as long as the view does, or NULL
@@ -39,8 +37,7 @@ struct phys_view {
     void *ctx;
 };
 
-/* --- memory map
- * ----------------------------------------------------------------------------------- */
+/* ---- memory map ---- */
 
 /*
  * Ascending severity: where two firmware ranges overlap, the higher number keeps the bytes. The
@@ -62,9 +59,8 @@ enum mem_type {
 
 struct mem_range {
     paddr_t base;
-    uint64_t
-        length;    /* bytes, never 0; base + length does not wrap (2^64 itself is never reached) */
-    uint32_t type; /* enum mem_type */
+    uint64_t length; /* bytes, never 0; base + length < 2^64 */
+    uint32_t type;   /* enum mem_type */
 };
 
 /* Sorted by base, without overlap; neighbours of one type are merged. */
@@ -72,8 +68,7 @@ struct memmap {
     struct mem_range *ranges; /* [i] caller's array */
     uint32_t capacity;        /* [i] */
     uint32_t count;
-    uint32_t
-        dropped; /* changes that found no room: the map is then short of RAM, never of claims */
+    uint32_t dropped; /* changes that found no room: the map lacks RAM then, never claims */
 };
 
 static inline bool mem_type_is_ram(uint32_t type)
@@ -81,8 +76,7 @@ static inline bool mem_type_is_ram(uint32_t type)
     return type <= MEM_CLAIM_EARLY;
 }
 
-/* --- MADT
- * ----------------------------------------------------------------------------------------- */
+/* ---- MADT ---- */
 
 enum fw_cpu_kind { FW_CPU_LAPIC, FW_CPU_X2APIC };
 
@@ -130,8 +124,7 @@ struct madt_info {
     struct madt_override overrides[MADT_OVERRIDES_MAX];
 };
 
-/* --- SRAT
- * ----------------------------------------------------------------------------------------- */
+/* ---- SRAT ---- */
 
 #define SRAT_ENABLED         BIT(0)
 #define SRAT_MEM_HOTPLUG     BIT(1)
@@ -161,12 +154,10 @@ struct srat_info {
     uint32_t dropped; /* entries that found no room */
 };
 
-/* --- SLIT
- * ----------------------------------------------------------------------------------------- */
+/* ---- SLIT ---- */
 
 struct slit_info {
-    const uint8_t
-        *rows; /* n * n bytes inside the table, row by row, indexed by PXM; NULL when n is 0 */
+    const uint8_t *rows; /* n * n bytes inside the table, indexed by PXM; NULL when n is 0 */
     uint32_t n;
     bool usable; /* diagonal 10, nothing below 10, not all 10 */
 };

@@ -1,6 +1,5 @@
 /*
- * One guest as its boot module's line describes it. Data only; boot/guest_line.c fills
- * it in.
+ * One guest as its boot module's line describes it. Data only; boot/guest_line.c fills it in.
  */
 #ifndef HV_GUEST_CONFIG_H
 #define HV_GUEST_CONFIG_H

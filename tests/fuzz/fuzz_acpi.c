@@ -1,4 +1,5 @@
-/* From an RSDP to every table it leads to; the input is the memory from 64 KiB on, the RSDP first.
+/*
+ * From an RSDP to every table it leads to; the input is the memory from 64 KiB on, the RSDP first.
  */
 #include "fuzz.h"
 

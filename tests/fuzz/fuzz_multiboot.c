@@ -1,5 +1,7 @@
-/* Multiboot information; the first byte chooses the protocol, the rest is the memory from 64 KiB
- * on. */
+/*
+ * Multiboot information; the first byte chooses the protocol, the rest is the memory from 64 KiB
+ * on.
+ */
 #include "fuzz.h"
 
 #include "boot/memmap.h"

@@ -5,8 +5,7 @@
  * RAM below 4 GiB into N equal parts at multiples of 2 MiB, as Numen lays out virtual nodes. For
  * every part all vCPUs work at once, each on a buffer of its own there. Options: nodes=N (default
  * 1, at most 8), mb=N (MiB moved by each vCPU in each measurement; 16), buf=BYTES (buffer per vCPU;
- * default 1M, halved until all fit).
- * Prints bytes per 1000 ticks.
+ * default 1M, halved until all fit). Prints bytes per 1000 ticks.
  */
 #include "tests/guests/rt/rt.h"
 

@@ -146,8 +146,10 @@ static inline void slit_build(struct table *t, uint64_t n, const uint8_t *rows, 
     table_end(t);
 }
 
-/* Runs `read` on a heap copy of the bytes; it checks its own invariants and returns the reader's
- * value. */
+/*
+ * Runs `read` on a heap copy of the bytes; it checks its own invariants and returns the reader's
+ * value.
+ */
 typedef int cruel_reader(const void *data, size_t bytes);
 
 static inline int read_copy(cruel_reader *read, const uint8_t *data, size_t bytes)

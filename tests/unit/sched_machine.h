@@ -49,8 +49,10 @@ struct machine {
     bool check; /* sched_check after every event */
 };
 
-/* Sockets x cores x threads, siblings adjacent, one LLC per socket, `nodes` over the sockets in
- * turn. */
+/*
+ * Sockets x cores x threads, siblings adjacent, one LLC per socket, `nodes` over the sockets in
+ * turn.
+ */
 struct machine *machine_new(uint32_t sockets, uint32_t cores, uint32_t threads, uint32_t nodes,
                             const struct sched_params *p);
 struct machine *machine_new_places(const struct cpu_place *places, uint32_t ncpus, uint32_t nnodes,

@@ -91,8 +91,10 @@ static void test_long_line_is_cut(void **state)
     assert_int_equal(line.length, LOG_TEXT_MAX);
 }
 
-/* Many laps of lines of every length: what is read is a suffix of what was written, whole and in
- * order. */
+/*
+ * Many laps of lines of every length: what is read is a suffix of what was written, whole and in
+ * order.
+ */
 static void test_laps(void **state)
 {
     struct log_ring log;

@@ -160,8 +160,10 @@ static void test_foreign(void **state)
 
 #define BOOT_NONE FW_APIC_ID_NONE
 
-/* A row: entries (kind, id, flags), the boot CPU, the list that must come out, a word of the
- * warning. */
+/*
+ * A row: entries (kind, id, flags), the boot CPU, the list that must come out, a word of the
+ * warning.
+ */
 static const struct list_row {
     const char *name;
     uint32_t n;

@@ -216,7 +216,8 @@ static void unmapping_splits_large_leaves(void **state)
     assert_true(run == GIB - 0x6000);
     assert_true(raw_leaf(&pt, GIB + 0x6000, &level) == (4 * GIB + 0x6000) + 0x31);
     assert_true(raw_leaf(&pt, GIB + 2 * MIB, &level) == 4 * GIB + 2 * MIB + 0xb1);
-    /* A hole in a table takes a small page; then the whole is unmapped and takes large ones again.
+    /*
+     * A hole in a table takes a small page; then the whole is unmapped and takes large ones again.
      */
     assert_int_equal(pagetable_map(&pt, GIB + 0x5000, 0x7000, PAGE_BYTES, PT_RWX), 0);
     assert_true(pagetable_lookup(&pt, GIB + 0x5001, 1, NULL) == 0x7001);

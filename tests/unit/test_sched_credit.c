@@ -32,7 +32,8 @@ static const struct share_row share_rows[] = {
     {"three equal on two", 2, 3, {256, 256, 256}, {333333, 333333, 333333}, 10000},
     {"1:2 on one", 1, 2, {256, 512}, {333333, 666667}, 10000},
     {"1:2:4 on one", 1, 3, {128, 256, 512}, {142857, 285714, 571429}, 10000},
-    /* The lightest burns 11.8 ms of credit in one rate limit; what is below the floor is forgiven.
+    /*
+     * The lightest burns 11.8 ms of credit in one rate limit; what is below the floor is forgiven.
      */
     {"odd weights", 1, 3, {77, 301, 911}, {59736, 233514, 706750}, 20000},
     /* 16 parts over 4 CPUs: nobody's share is above a CPU (4 parts). */

@@ -241,7 +241,8 @@ static void fault_initial_cpu_offline(void **state)
     machine_free(m);
 }
 
-/* Places of a CPU that never came up put others into one runqueue; or the first free one is taken.
+/*
+ * Places of a CPU that never came up put others into one runqueue; or the first free one is taken.
  */
 static void fault_failed_cpu_spoils_arrangement(void **state)
 {

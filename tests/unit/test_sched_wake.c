@@ -194,7 +194,8 @@ static void test_newidle_pull(void **state)
     machine_free(m);
 }
 
-/* Two on one core, then a whole core falls idle: one of the two moves there, from the higher CPU.
+/*
+ * Two on one core, then a whole core falls idle: one of the two moves there, from the higher CPU.
  */
 static void test_idle_core_takes_from_packed_one(void **state)
 {

@@ -1,5 +1,4 @@
-/* VT-x: capability MSRs, VMCS fields, controls, exit reasons. SDM 3C chapters 25-29, 3D appendix
- * A-C. */
+/* VT-x: capability MSRs, VMCS fields, controls, exit reasons. SDM 3C 25-29, 3D appendices A-C. */
 #ifndef REGS_VMX_H
 #define REGS_VMX_H
 
@@ -24,7 +23,8 @@
 #define VMX_MEMORY_WB           6u
 #define VMX_MISC_TIMER_SHIFT    BITS(4, 0)
 
-/* Capability MSRs of controls: bits that must be 1 in the low half, that may be 1 in the high half.
+/*
+ * Capability MSRs of controls: bits that must be 1 in the low half, that may be 1 in the high half.
  */
 #define VMX_CTLS_MUST      BITS(31, 0)
 #define VMX_CTLS_MAY       BITS(63, 32)

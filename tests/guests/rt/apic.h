@@ -70,7 +70,8 @@ uint32_t apic_read(uint32_t reg);
 void apic_write(uint32_t reg, uint32_t value);
 uint32_t apic_own_id(void);
 
-/* Sends what icr_low says to the APIC id (or logical id) `dest`; earlier stores are visible first.
+/*
+ * Sends what icr_low says to the APIC id (or logical id) `dest`; earlier stores are visible first.
  */
 void apic_send(uint32_t dest, uint32_t icr_low);
 

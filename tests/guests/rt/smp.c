@@ -2,10 +2,9 @@
  * Starting CPUs and handing them work.
  *
  * Decides: which APIC ids are tried and how long. A CPU claims its slot by exchanging the state
- * SMP_WAITED_FOR for SMP_UP; one that comes after it was given up parks itself for ever.
- * Work is a function pointer per CPU, published with release and cleared by that CPU; VEC_WORK
- * wakes it from HLT. An idle CPU looks for work with interrupts off and halts by STI;HLT, so no
- * wake is lost.
+ * SMP_WAITED_FOR for SMP_UP; one that comes after it was given up parks itself for ever. Work is a
+ * function pointer per CPU, published with release and cleared by that CPU; VEC_WORK wakes it from
+ * HLT. An idle CPU looks for work with interrupts off and halts by STI;HLT, so no wake is lost.
  */
 #include "tests/guests/rt/smp.h"
 #include "tests/guests/rt/rt.h"
@@ -110,8 +109,10 @@ static bool id_try(uint32_t id, uint64_t wait_us)
     return true;
 }
 
-/* APIC ids are `*package`, a power of two, apart from package to package; returns how many CPUs a
- * package has. */
+/*
+ * APIC ids are `*package`, a power of two, apart from package to package; returns how many CPUs a
+ * package has.
+ */
 static uint32_t package_shape(uint32_t *package)
 {
     struct cpuid_regs r;
