@@ -55,7 +55,7 @@ static void vcpus_row(struct shell *sh, struct vcpu *v)
 {
     ns_t run, wait;
 
-    unit_times(&v->unit, arch_now(), &run, &wait);
+    vcpu_times(v, &run, &wait);
     if (sh->as_json)
         vcpus_json_row(&sh->json, v, run, wait);
     else

@@ -1,8 +1,9 @@
 /*
  * Commands about VMs: vms, start, pause, unpause, kill, console, weight, pin.
  *
- * They run on CPU 0, where VMs are also built and taken down (kernel/vm_build.c), so a VM's arrays
- * do not change between two lines of a step.
+ * They run on CPU 0, where VMs are also built and taken down
+ * (kernel/vm_build.c), so a VM's arrays do not change between two lines of a
+ * step.
  */
 #include <errno.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "kernel/cpu.h"
 #include "kernel/schedule.h"
 #include "kernel/shell.h"
+#include "kernel/vm_build.h"
 #include "kernel/vm_life.h"
 #include "sched/sched.h"
 
@@ -131,8 +133,14 @@ static bool console_step(struct shell *sh)
 static void vm_set_weight(struct vm *vm, uint32_t weight)
 {
     vm->config.weight = weight;
-    for (uint32_t i = 0; i < vm->vcpu_count; i++)
-        sched_unit_set_weight(sched, &vm->vcpus[i]->unit, weight, arch_now());
+    for (uint32_t i = 0; i < vm->vcpu_count; i++) {
+        struct vcpu *v = vm->vcpus[i];
+
+        if (v->inserted)
+            sched_unit_set_weight(sched, &v->unit, weight, arch_now());
+        else /* being built */
+            vcpu_init_unit(v);
+    }
 }
 
 static bool weight_step(struct shell *sh)
@@ -197,7 +205,8 @@ static int pin_add_range(char *text, struct cpumask mask)
     return 0;
 }
 
-/* "0-3,8" into the mask. 0, or -EINVAL when it is no such list or names no CPU that is up. */
+/* "0-3,8" into the mask. 0, or -EINVAL when it is no such list or names no CPU
+ * that is up. */
 static int pin_cpus(char *text, struct cpumask mask)
 {
     cpumask_zero(mask);
@@ -224,6 +233,10 @@ static bool pin_step(struct shell *sh)
         return true;
     if (sh->argc < 3 || pin_cpus(sh->argv[2], mask) < 0) {
         shell_printf(sh, "pin: give CPUs that are up, such as 0-3,8\n");
+        return true;
+    }
+    if (first < last && !vm->vcpus[first]->inserted) {
+        shell_printf(sh, "pin: %s is still being built\n", vm->config.name);
         return true;
     }
     for (uint32_t i = first; i < last; i++)

@@ -1,7 +1,5 @@
-/*
- * Work items that make a VM and take it down. See vm_build.c, vm_vcpus.c, vm_image.c,
- * vm_teardown.c.
- */
+/* Work items that make a VM and take it down. See vm_build.c, vm_vcpus.c, vm_image.c,
+ * vm_teardown.c. */
 #ifndef KERNEL_VM_BUILD_H
 #define KERNEL_VM_BUILD_H
 
@@ -19,6 +17,7 @@ void vm_large_pages_free(struct vm *vm);
 /* vm_vcpus.c: 0 done, 1 call again, -errno with a line printed. */
 int vm_vcpus_begin(struct vm *vm);
 int vm_vcpus_next(struct vm *vm);
+void vcpu_init_unit(struct vcpu *v); /* as configured; not with the scheduler yet */
 void vcpu_free(struct vcpu *v);
 void vm_vcpus_free_arrays(struct vm *vm);
 

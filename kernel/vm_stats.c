@@ -1,8 +1,9 @@
 /*
  * Statistics of VMs: sums over vCPUs, kept when these go.
  *
- * Counters are written by whichever CPU has the vCPU and read here without a lock: each is one
- * aligned word, so a listing may be a moment old but never torn.
+ * Counters are written by whichever CPU has the vCPU and read here without a
+ * lock: each is one aligned word, so a listing may be a moment old but never
+ * torn.
  */
 #include "kernel/vm_stats.h"
 
@@ -17,13 +18,22 @@ static void vcpu_stats_add(const struct vcpu_stats *from, struct vcpu_stats *sum
     sum->ipis += atomic_get(&from->ipis);
 }
 
+/* A vCPU that is still being built, or whose build failed, is in no runqueue whose lock could be
+ * taken. */
+void vcpu_times(struct vcpu *v, ns_t *run, ns_t *wait)
+{
+    *run = 0;
+    *wait = 0;
+    if (v->inserted)
+        unit_times(&v->unit, arch_now(), run, wait);
+}
+
 static void vm_stats_add_vcpu(struct vcpu *v, struct vm_stats *sum)
 {
-    ns_t run = 0;
-    ns_t wait = 0;
+    ns_t run, wait;
 
     vcpu_stats_add(&v->stats, &sum->vcpu);
-    unit_times(&v->unit, arch_now(), &run, &wait);
+    vcpu_times(v, &run, &wait);
     sum->run_ns += run;
     sum->wait_ns += wait;
     sum->migrations += atomic_get(&v->unit.migrations);

@@ -4,11 +4,12 @@
 
 #include "kernel/vm.h"
 
-/*
- * Add what the vCPUs that exist did up to now, and what those did that are gone since the last
- * start.
- */
+/* Add what the vCPUs that exist did up to now, and what those did that are gone
+ * since the last start. */
 void vm_stats_add(struct vm *vm, struct vm_stats *sum);
+
+/* How long a vCPU ran and waited; 0 before the scheduler knows it. CPU 0. */
+void vcpu_times(struct vcpu *v, ns_t *run, ns_t *wait);
 
 /* A vCPU is about to go: keep its numbers in the VM. CPU 0. */
 void vm_stats_keep(struct vcpu *v);

@@ -61,7 +61,7 @@ void vcpu_free(struct vcpu *v)
     mem_free(v, vcpu_block_bytes());
 }
 
-static void vcpu_init_unit(struct vcpu *v)
+void vcpu_init_unit(struct vcpu *v)
 {
     uint64_t *words = (uint64_t *)(v + 1);
     struct unit_params params = {
