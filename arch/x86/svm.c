@@ -32,7 +32,8 @@ static int refuse(const char **why, const char *reason)
     return -ENODEV;
 }
 
-/* Firmware's switch is read before EFER.SVME is tried, which would fault. */
+/* Firmware's switch is read before EFER.SVME is tried, which would fault.
+ */
 static int check_firmware(const char **why)
 {
     uint64_t vm_cr;
@@ -165,8 +166,21 @@ static void svm_load(struct vcpu *v)
         set_tag(hw);
 }
 
+/*
+ * A flush that was asked for but no VMRUN has done: a vCPU can lose the CPU between load() and its
+ * entry. Others have tags of the new generation meanwhile, so the next one given out must flush.
+ */
+static void flush_stays_due(struct virt_vcpu *hw)
+{
+    if (hw->vmcb->tlb_control == SVM_TLB_KEEP)
+        return;
+    hw->vmcb->tlb_control = SVM_TLB_KEEP;
+    virt_tags_expire(hw->cpu);
+}
+
 static void svm_save(struct vcpu *v)
 {
+    flush_stays_due(v->hw);
     virt_state_save(v->hw);
 }
 

@@ -173,11 +173,6 @@ static void decode_nested_fault(struct vcpu *v)
     };
 }
 
-static void decode_nop(struct vcpu *v)
-{
-    svm_skip(v);
-}
-
 /* Guests have no PMU: no counter number is valid. */
 static void decode_rdpmc(struct vcpu *v)
 {
@@ -197,7 +192,7 @@ static const struct decoder decoders[SVM_EXIT_COUNT] = {
     [SVM_EXIT_RDPMC] = {EXIT_INTERNAL, 0, decode_rdpmc},
     [SVM_EXIT_CPUID] = {EXIT_CPUID, 2, NULL},
     [SVM_EXIT_IRET] = {EXIT_INTERNAL, 0, svm_nmi_iret},
-    [SVM_EXIT_INVD] = {EXIT_NOP, 2, decode_nop},
+    [SVM_EXIT_INVD] = {EXIT_NOP, 2, NULL},
     [SVM_EXIT_PAUSE] = {EXIT_PAUSE, 2, NULL},
     [SVM_EXIT_HLT] = {EXIT_HLT, 1, NULL},
     [SVM_EXIT_INVLPGA] = {EXIT_UD, 0, NULL},
@@ -211,7 +206,7 @@ static const struct decoder decoders[SVM_EXIT_COUNT] = {
     [SVM_EXIT_STGI] = {EXIT_UD, 0, NULL},
     [SVM_EXIT_CLGI] = {EXIT_UD, 0, NULL},
     [SVM_EXIT_SKINIT] = {EXIT_UD, 0, NULL},
-    [SVM_EXIT_WBINVD] = {EXIT_NOP, 2, decode_nop},
+    [SVM_EXIT_WBINVD] = {EXIT_NOP, 2, NULL},
     [SVM_EXIT_MONITOR] = {EXIT_UD, 0, NULL},
     [SVM_EXIT_MWAIT] = {EXIT_UD, 0, NULL},
     [SVM_EXIT_MWAIT_ARMED] = {EXIT_UD, 0, NULL},
@@ -224,6 +219,7 @@ static void entry_failed(struct vcpu *v)
     const struct vmcb *vmcb = v->hw->vmcb;
 
     v->exit.kind = EXIT_ENTRY_FAILED;
+    virt_tags_expire(v->hw->cpu); /* a flush that this VMRUN was to do may not have been done */
     pr_err("svm: %s/%u: VMRUN refused; cr0 %#llx cr3 %#llx cr4 %#llx efer %#llx asid %u",
            v->vm->config.name, v->id, (unsigned long long)vmcb->cr0, (unsigned long long)vmcb->cr3,
            (unsigned long long)vmcb->cr4, (unsigned long long)vmcb->efer, vmcb->asid);
