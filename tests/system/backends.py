@@ -68,7 +68,8 @@ def wait_state(machine, name, states, seconds=None):
 
 def wait_end(machine, name):
     """Wait for the console's word that the VM has ended; its entry. Its output has come by then."""
-    machine.console.expect(rf"^VM {name} (stopped|crashed)")
+    # A line that overwrites the prompt begins behind a CR.
+    machine.console.expect(rf"[\r\n]VM {name} (stopped|crashed)")
     machine.console.settle()
     return vm(machine, name)
 

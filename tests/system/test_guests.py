@@ -100,8 +100,8 @@ def test_state_is_kept_apart_over_10000_switches(machine, backend):
     begun = machine.console.position()
     machine.console.run("start state1")
     machine.console.type("start state2")
-    machine.console.expect(r"^VM state[12] (stopped|crashed)")
-    machine.console.expect(r"^VM state[12] (stopped|crashed)")
+    machine.console.expect(r"[\r\n]VM state[12] (stopped|crashed)")
+    machine.console.expect(r"[\r\n]VM state[12] (stopped|crashed)")
     machine.console.settle()
     for name in ("state1", "state2"):
         entry = vm(machine, name)
