@@ -34,9 +34,11 @@ $(B)/unit/libpure.a: $(PURE_SRCS:%.c=$(B)/unit/obj/%.o) $(UNIT_SHARE:%.c=$(B)/un
 $(B)/unit/test_%: $(B)/unit/obj/tests/unit/test_%.o $(B)/unit/libpure.a
 	$(call say,LD) $(CC) $(SANITIZE) -o $@ $^ -lcmocka -pthread
 
-# --- host programs: tools/numen_topo.c -> build/host/numen-topo
-TOOL_SRCS  := $(wildcard tools/*.c)
-HOST_TOOLS := $(patsubst tools/%.c,$(B)/host/%,$(subst _,-,$(TOOL_SRCS)))
+# --- host programs: tools/gen_x.c -> build/host/gen-x, tools/numen-x/*.c -> build/host/numen-x
+TOOL_SRCS    := $(wildcard tools/*.c)
+TOOL_FOLDERS := $(patsubst tools/%/,%,$(wildcard tools/numen-*/))
+HOST_TOOLS   := $(patsubst tools/%.c,$(B)/host/%,$(subst _,-,$(TOOL_SRCS))) \
+                $(TOOL_FOLDERS:%=$(B)/host/%)
 
 host-tools: $(HOST_TOOLS) ## the host programs, build/host/*
 
@@ -52,6 +54,19 @@ $(B)/host/$(subst _,-,$(1)): $(B)/host/obj/tools/$(1).o $(B)/host/libpure.a
 	$$(call say,LD) $$(CC) -o $$@ $$^
 endef
 $(foreach t,$(TOOL_SRCS:tools/%.c=%),$(eval $(call host_tool,$(t))))
+
+# Those in folders are also built under the sanitizers, build/unit/numen-x, for their tests.
+define host_tool_folder
+$(B)/host/$(1): $(patsubst %.c,$(B)/host/obj/%.o,$(wildcard tools/$(1)/*.c)) $(B)/host/libpure.a
+	$$(call say,LD) $$(CC) -o $$@ $$^
+$(B)/unit/$(1): $(patsubst %.c,$(B)/unit/obj/%.o,$(wildcard tools/$(1)/*.c)) $(B)/unit/libpure.a
+	$$(call say,LD) $$(CC) $$(SANITIZE) -o $$@ $$^
+endef
+$(foreach t,$(TOOL_FOLDERS),$(eval $(call host_tool_folder,$(t))))
+
+# The programs stand on glibc, which the pure code does not.
+$(B)/host/obj/tools/%.o: TOOL_CFLAGS += -D_GNU_SOURCE
+$(B)/unit/obj/tools/%.o: UNIT_CFLAGS += -D_GNU_SOURCE
 
 # The page of options is a file of the repository, so that it can be read without a build.
 ifneq ($(wildcard tools/gen_parameters.c),)
@@ -80,6 +95,8 @@ build/fuzz/fuzz_%: build/fuzz/obj/tests/fuzz/fuzz_%.o build/fuzz/libpure.a
 
 -include $(wildcard $(patsubst %.c,$(B)/unit/obj/%.d,$(PURE_SRCS) $(wildcard tests/unit/*.c)) \
                     $(patsubst %.c,$(B)/host/obj/%.d,$(PURE_SRCS) $(TOOL_SRCS)) \
+                    $(patsubst %.c,$(B)/host/obj/%.d,$(wildcard tools/numen-*/*.c)) \
+                    $(patsubst %.c,$(B)/unit/obj/%.d,$(wildcard tools/numen-*/*.c)) \
                     $(patsubst %.c,build/fuzz/obj/%.d,$(PURE_SRCS) $(wildcard tests/fuzz/*.c)))
 
 .PHONY: unit host-tools docs fuzz fuzzers

@@ -1,0 +1,175 @@
+/*
+ * CPUID dumps as text.
+ *
+ * Two forms, told apart line by line. Numen's own: "cpus N", then "[all]" with the leaves that all
+ * CPUs share, then "[cpu i]" with those that differ, a line being "leaf subleaf eax ebx ecx edx"
+ * in hex. And what `cpuid -r` prints: "CPU i:", then "0xLEAF 0xSUB: eax=0x.. ebx=.. ecx=..
+ * edx=..". '#' begins a remark. Decides which leaves belong to which CPU, and by which leaf a CPU
+ * says its APIC id; what the leaves mean is arch/x86/topology*.c's.
+ */
+#include "tools/numen-topo/topo.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "boot/warn.h"
+
+#define ENTRIES_MAX 4096u /* of one CPU; a longer list is damage */
+#define FIELDS      6
+
+struct reader {
+    struct dump_cpu all;   /* leaves of every CPU */
+    struct dump_cpu *cpus; /* CPUS_MAX */
+    struct dump_cpu *into; /* of the section; NULL: left out */
+    uint32_t told;         /* "cpus N"; 0: not told */
+    uint32_t seen;         /* highest section + 1 */
+    uint32_t left_out;     /* sections beyond the limit */
+    uint32_t leaves;
+    uint32_t line, bad_lines, first_bad;
+};
+
+void dump_add(struct dump_cpu *cpu, uint32_t leaf, uint32_t subleaf, struct cpuid_regs regs)
+{
+    if (cpu->count == cpu->capacity) {
+        cpu->capacity = cpu->capacity ? 2 * cpu->capacity : 32;
+        cpu->entries = grow_array(cpu->entries, cpu->capacity, sizeof(*cpu->entries));
+    }
+    cpu->entries[cpu->count++] = (struct cpuid_entry){leaf, subleaf, regs};
+}
+
+uint32_t dump_apic_id(const struct dump_cpu *cpu)
+{
+    struct cpuid_dump dump = {cpu->entries, cpu->count};
+    struct cpuid_regs v2 = cpuid_dump_lookup(dump, 0x1f, 0);
+    struct cpuid_regs v1 = cpuid_dump_lookup(dump, 0xb, 0);
+    struct cpuid_regs amd = cpuid_dump_lookup(dump, 0x8000001e, 0);
+
+    if (v2.ebx)
+        return v2.edx;
+    if (v1.ebx)
+        return v1.edx;
+    if (amd.eax)
+        return amd.eax;
+    return (uint32_t)FIELD_GET(BITS(31, 24), cpuid_dump_lookup(dump, 1, 0).ebx);
+}
+
+/* "leaf subleaf eax ebx ecx edx" in hex, in either form. False: anything else. */
+static bool read_leaf(char *line, uint32_t fields[FIELDS])
+{
+    char *state = NULL, *end;
+    int n = 0;
+
+    for (char *word = strtok_r(line, " \t:", &state); word; word = strtok_r(NULL, " \t:", &state)) {
+        char *equals = strchr(word, '=');
+        char *digits = equals ? equals + 1 : word;
+        unsigned long value = strtoul(digits, &end, 16);
+
+        if (n == FIELDS || !isxdigit((unsigned char)*digits) || *end || value > UINT32_MAX)
+            return false;
+        fields[n++] = (uint32_t)value;
+    }
+    return n == FIELDS;
+}
+
+static void begin_cpu(struct reader *r, unsigned long cpu)
+{
+    if (cpu >= CPUS_MAX || (r->told && cpu >= r->told)) {
+        r->left_out++;
+        r->into = NULL;
+        return;
+    }
+    r->into = &r->cpus[cpu];
+    r->seen = MAX(r->seen, (uint32_t)cpu + 1);
+}
+
+/* A line that says which CPU the leaves after it are of. False: it does not. */
+static bool read_heading(struct reader *r, char *line)
+{
+    char *end = line;
+
+    if (strcmp(line, "[all]") == 0) {
+        r->into = &r->all;
+    } else if (strncmp(line, "cpus ", 5) == 0 && isdigit((unsigned char)line[5])) {
+        unsigned long told = strtoul(line + 5, &end, 10);
+
+        r->left_out += told > CPUS_MAX ? (uint32_t)MIN(told - CPUS_MAX, 1ul << 31) : 0;
+        r->told = (uint32_t)MIN(told, (unsigned long)CPUS_MAX);
+        return !*end;
+    } else if (strncmp(line, "[cpu ", 5) == 0 && isdigit((unsigned char)line[5])) {
+        begin_cpu(r, strtoul(line + 5, &end, 10));
+        return strcmp(end, "]") == 0;
+    } else if (strcmp(line, "CPU:") == 0) {
+        begin_cpu(r, 0);
+    } else if (strncmp(line, "CPU ", 4) == 0 && isdigit((unsigned char)line[4])) {
+        begin_cpu(r, strtoul(line + 4, &end, 10));
+        return strcmp(end, ":") == 0;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static void read_line(struct reader *r, char *line)
+{
+    uint32_t f[FIELDS];
+
+    r->line++;
+    line[strcspn(line, "#")] = 0;
+    while (isspace((unsigned char)*line))
+        line++;
+    for (size_t n = strlen(line); n && isspace((unsigned char)line[n - 1]); n--)
+        line[n - 1] = 0;
+    if (!*line || read_heading(r, line))
+        return;
+    if (read_leaf(line, f)) {
+        if (r->into && r->into->count < ENTRIES_MAX) {
+            dump_add(r->into, f[0], f[1], (struct cpuid_regs){f[2], f[3], f[4], f[5]});
+            r->leaves++;
+        }
+        return;
+    }
+    if (r->bad_lines++ == 0)
+        r->first_bad = r->line;
+}
+
+/* Every CPU gets the shared leaves behind its own, which are then found first. */
+static void finish(struct reader *r, struct inputs *in)
+{
+    uint32_t n = r->told ? r->told : MAX(r->seen, 1u);
+
+    for (uint32_t i = 0; i < n; i++) {
+        struct dump_cpu *cpu = &r->cpus[i];
+
+        for (uint32_t k = 0; k < r->all.count; k++) {
+            const struct cpuid_entry *e = &r->all.entries[k];
+
+            dump_add(cpu, e->leaf, e->subleaf, e->regs);
+        }
+        cpu->apic_id = dump_apic_id(cpu);
+    }
+    in->dumps = (struct cpu_dumps){r->cpus, n};
+}
+
+void inputs_add_cpuid(struct inputs *in, struct file_bytes text)
+{
+    struct reader r = {.cpus = grow_array(NULL, CPUS_MAX, sizeof(*r.cpus))};
+    char *at = (char *)text.data, *line;
+
+    memset(r.cpus, 0, CPUS_MAX * sizeof(*r.cpus));
+    r.into = &r.all;
+    while ((line = line_next(&at)))
+        read_line(&r, line);
+    if (r.bad_lines)
+        boot_warn(&in->warnings, "CPUID: %u lines not understood, the first is line %u; skipped",
+                  r.bad_lines, r.first_bad);
+    if (r.left_out)
+        boot_warn(&in->warnings, "CPUID: %u CPUs beyond the announced number or %u; left out",
+                  r.left_out, CPUS_MAX);
+    if (r.leaves)
+        finish(&r, in);
+    else
+        boot_warn(&in->warnings, "CPUID: no leaf in the dump; ignored");
+    free(r.all.entries);
+    free(text.data);
+}
