@@ -1,9 +1,8 @@
 /*
  * Commands about VMs: vms, start, pause, unpause, kill, console, weight, pin.
  *
- * They run on CPU 0, where VMs are also built and taken down
- * (kernel/vm_build.c), so a VM's arrays do not change between two lines of a
- * step.
+ * They run on CPU 0, where VMs are also built and taken down (kernel/vm_build.c), so a VM's arrays
+ * do not change between two lines of a step.
  */
 #include <errno.h>
 #include <string.h>
@@ -205,8 +204,7 @@ static int pin_add_range(char *text, struct cpumask mask)
     return 0;
 }
 
-/* "0-3,8" into the mask. 0, or -EINVAL when it is no such list or names no CPU
- * that is up. */
+/* "0-3,8" into the mask. 0, or -EINVAL when it is no such list or names no CPU that is up. */
 static int pin_cpus(char *text, struct cpumask mask)
 {
     cpumask_zero(mask);

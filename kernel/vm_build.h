@@ -1,5 +1,7 @@
-/* Work items that make a VM and take it down. See vm_build.c, vm_vcpus.c, vm_image.c,
- * vm_teardown.c. */
+/*
+ * Work items that make a VM and take it down. See vm_build.c, vm_vcpus.c, vm_image.c,
+ * vm_teardown.c.
+ */
 #ifndef KERNEL_VM_BUILD_H
 #define KERNEL_VM_BUILD_H
 

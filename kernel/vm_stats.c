@@ -1,9 +1,8 @@
 /*
  * Statistics of VMs: sums over vCPUs, kept when these go.
  *
- * Counters are written by whichever CPU has the vCPU and read here without a
- * lock: each is one aligned word, so a listing may be a moment old but never
- * torn.
+ * Counters are written by whichever CPU has the vCPU and read here without a lock: each is one
+ * aligned word, so a listing may be a moment old but never torn.
  */
 #include "kernel/vm_stats.h"
 

@@ -4,8 +4,10 @@
 
 #include "kernel/vm.h"
 
-/* Add what the vCPUs that exist did up to now, and what those did that are gone
- * since the last start. */
+/*
+ * Add what the vCPUs that exist did up to now, and what those did that are gone since the last
+ * start.
+ */
 void vm_stats_add(struct vm *vm, struct vm_stats *sum);
 
 /* How long a vCPU ran and waited; 0 before the scheduler knows it. CPU 0. */

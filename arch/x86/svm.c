@@ -32,8 +32,7 @@ static int refuse(const char **why, const char *reason)
     return -ENODEV;
 }
 
-/* Firmware's switch is read before EFER.SVME is tried, which would fault.
- */
+/* Firmware's switch is read before EFER.SVME is tried, which would fault. */
 static int check_firmware(const char **why)
 {
     uint64_t vm_cr;
