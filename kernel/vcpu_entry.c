@@ -9,7 +9,9 @@
  * the bit, or the poster sees `blocked` and wakes it.
  *
  * An interrupt's PENDING_IRQ is cleared before the vlapic is asked; a vector that cannot go in yet
- * asks for an interrupt window, whose exit sets the bit again.
+ * asks for an interrupt window, whose exit sets the bit again. PENDING_NMI stays set until the NMI
+ * is armed: there is no IRR for it, and a HLT or any other exit that comes before the window finds
+ * it there.
  */
 #include "kernel/vcpu_entry.h"
 
@@ -47,6 +49,7 @@ static void vcpu_take_init(struct vcpu *v)
 {
     guest_vcpu_reset(v);
     virt->start_state(v, VIRT_START_INIT, 0);
+    virt->tlb_flush(v); /* CR0 and CR3 changed behind the CPU's back */
     v->run_state = VCPU_WAIT_SIPI;
     pending_clear(v, PENDING_NMI | PENDING_IRQ | PENDING_KICKED);
     vcpu_post_self(v, PENDING_SLEEP);
@@ -66,10 +69,13 @@ static bool vcpu_takes_interrupts(struct vcpu *v)
     return virt->get_reg(v, VREG_RFLAGS) & RFLAGS_IF;
 }
 
-/* Is there a reason for a halted vCPU to go on? */
+/* Is there a reason for a halted vCPU to go on? An armed event, such as the trap of a single step
+ * over HLT, is one. */
 static bool vcpu_halt_ends(struct vcpu *v)
 {
-    if (pending_take(v, PENDING_KICKED) || (atomic_get(&v->pending) & PENDING_NMI))
+    if (pending_take(v, PENDING_KICKED) || virt->event_armed(v))
+        return true;
+    if ((atomic_get(&v->pending) & PENDING_NMI) && virt->nmi_open(v))
         return true;
     if (!vcpu_takes_interrupts(v))
         return false;
@@ -81,7 +87,7 @@ static uint32_t vcpu_wake_mask(struct vcpu *v)
 {
     if (v->run_state == VCPU_WAIT_SIPI)
         return WAKES_ALWAYS | PENDING_SIPI;
-    return WAKES_ALWAYS | PENDING_KICKED | PENDING_NMI |
+    return WAKES_ALWAYS | PENDING_KICKED | (virt->nmi_open(v) ? PENDING_NMI : 0) |
            (vcpu_takes_interrupts(v) ? PENDING_IRQ : 0);
 }
 
@@ -114,10 +120,13 @@ static void vcpu_deliver_nmi(struct vcpu *v)
 {
     static const struct virt_event nmi = {.type = VIRT_EVENT_NMI, .vector = 2};
 
-    if (virt->nmi_open(v))
-        virt->event_arm(v, &nmi);
-    else
+    if (!virt->nmi_open(v)) {
         virt->nmi_window(v, true);
+        return;
+    }
+    pending_clear(v, PENDING_NMI);
+    virt->nmi_window(v, false);
+    virt->event_arm(v, &nmi);
 }
 
 static void vcpu_deliver_irq(struct vcpu *v)
@@ -152,7 +161,7 @@ bool vcpu_prepare(struct vcpu *v)
         vcpu_take_sipi(v);
     if (v->run_state != VCPU_RUNNING && !vcpu_stay_awake(v))
         return false;
-    if (pending_take(v, PENDING_NMI))
+    if (atomic_get(&v->pending) & PENDING_NMI)
         vcpu_deliver_nmi(v);
     if (pending_take(v, PENDING_IRQ))
         vcpu_deliver_irq(v);

@@ -91,7 +91,15 @@ void vmx_irq_window(struct vcpu *v, bool on)
     window(v->hw, PROC_IRQ_WINDOW, on);
 }
 
+/*
+ * The window of NMIs may open within the shadow of an STI, where none can be injected (SDM 26.2,
+ * 27.3.1.5). That of interrupts opens behind it: IF is set there.
+ */
 void vmx_nmi_window(struct vcpu *v, bool on)
 {
-    window(v->hw, PROC_NMI_WINDOW, on);
+    bool behind_sti = on && (vmread(VMCS_INTERRUPTIBILITY) & INTERRUPTIBILITY_STI);
+
+    if (behind_sti)
+        vmx_irq_window(v, true);
+    window(v->hw, PROC_NMI_WINDOW, on && !behind_sti);
 }

@@ -4,6 +4,7 @@
 #include "tests/guests/pv/check.h"
 
 enum { VEC_TEST = 0x74, ABSENT_ID = 200, FIXED = ICR_FIXED | ICR_ASSERT | VEC_TEST };
+enum { NMIS = 300, NO_MSR = 0x123456 };
 
 static uint32_t before[RT_CPUS_MAX];
 static uint64_t beats;     /* [a] */
@@ -143,6 +144,33 @@ static void nmi_test(void)
     other_end();
 }
 
+static void fault_often(void *arg)
+{
+    uint64_t value;
+
+    (void)arg;
+    other_stage(1);
+    while (other_stage_now() == 1)
+        asm_rdmsr_safe(NO_MSR, &value);
+}
+
+/* An NMI that comes while another event goes in waits for it, and is not lost. */
+static void nmi_behind_fault_test(void)
+{
+    uint32_t taken = 0;
+
+    other_start(fault_often, NULL);
+    other_wait_stage(1);
+    for (uint32_t start = irqs_of(1, VEC_NMI); taken < NMIS; taken++) {
+        apic_send(smp_cpus[1]->apic_id, ICR_NMI | ICR_ASSERT);
+        if (!irqs_wait(1, VEC_NMI, start + taken + 1))
+            break;
+    }
+    check(taken == NMIS, "nmi.behind_fault", "number %u was lost", taken);
+    other_stage(2);
+    other_end();
+}
+
 void ipi_tests(void)
 {
     uint64_t all = smp_count >= 64 ? ~0ull : BIT(smp_count) - 1;
@@ -161,5 +189,6 @@ void ipi_tests(void)
     expect_irqs("ipi.physical", smp_cpus[1]->apic_id, FIXED, BIT(1));
     logical_tests();
     nmi_test();
+    nmi_behind_fault_test();
     init_tests();
 }
