@@ -26,6 +26,17 @@ static void exit_irq(struct vcpu *v)
     arch_irq_take();
 }
 
+/*
+ * The backend has passed an exception on. Its delivery may raise the next one before the guest
+ * executes an instruction, for ever (CVE-2015-5307, CVE-2015-8104), and an interrupt that waits for
+ * the entry would then never come in: it is let in here.
+ */
+static void exit_internal(struct vcpu *v)
+{
+    (void)v;
+    arch_irq_take();
+}
+
 static void exit_irq_window(struct vcpu *v)
 {
     virt->irq_window(v, false);
@@ -34,8 +45,7 @@ static void exit_irq_window(struct vcpu *v)
 
 static void exit_nmi_window(struct vcpu *v)
 {
-    virt->nmi_window(v, false);
-    vcpu_post_self(v, PENDING_NMI);
+    virt->nmi_window(v, false); /* PENDING_NMI is set still */
 }
 
 static void exit_hlt(struct vcpu *v)
@@ -128,7 +138,7 @@ void (*const exit_handlers[EXIT_KIND_COUNT])(struct vcpu *v) = {
     [EXIT_UD] = exit_ud,
     [EXIT_NOP] = exit_skip,
     [EXIT_TRIPLE_FAULT] = exit_triple_fault,
-    [EXIT_INTERNAL] = exit_nothing,
+    [EXIT_INTERNAL] = exit_internal,
     [EXIT_ENTRY_FAILED] = exit_entry_failed,
     [EXIT_UNKNOWN] = exit_unknown,
 };

@@ -61,12 +61,19 @@ static void restore_event(struct virt_vcpu *hw, bool nmi_unblocked)
                       (uint32_t)vmread(VMCS_VECTORING_ERROR), (uint32_t)vmread(VMCS_EXIT_LENGTH));
 }
 
-/* The trap or fault is the guest's; DR6 and DR7.GD are left to software on this exit (SDM 28.1). */
+/*
+ * The trap or fault is the guest's; DR6 and DR7.GD are left to software on this exit (SDM 28.1). So
+ * is the pending single step: under TF, in the shadow of STI or MOV SS, the entry check wants it to
+ * be there (SDM 27.3.1.5), and a program in ring 3 can bring this about.
+ */
 static void pass_on_debug(struct vcpu *v, uint32_t event)
 {
     asm_write_dr6((asm_read_dr6() & ~BITS(3, 0)) |
                   (vmread(VMCS_QUALIFICATION) & QUAL_DEBUG_CAUSES));
     vmwrite(VMCS_GUEST_DR7, vmread(VMCS_GUEST_DR7) & ~BIT(13));
+    if ((vmread(VMCS_INTERRUPTIBILITY) & (INTERRUPTIBILITY_STI | INTERRUPTIBILITY_MOV_SS)) &&
+        (vmread(VMCS_GUEST_RFLAGS) & RFLAGS_TF))
+        vmwrite(VMCS_PENDING_DEBUG, vmread(VMCS_PENDING_DEBUG) | PENDING_DEBUG_STEP);
     vmx_event_arm_raw(v->hw, event, 0, (uint32_t)vmread(VMCS_EXIT_LENGTH));
 }
 
@@ -176,11 +183,6 @@ static void decode_ept_violation(struct vcpu *v)
     };
 }
 
-static void decode_nop(struct vcpu *v)
-{
-    vmx_skip(v);
-}
-
 /* Guests have no PMU: no counter number is valid. */
 static void decode_rdpmc(struct vcpu *v)
 {
@@ -196,7 +198,7 @@ static const struct decoder decoders[REASON_COUNT] = {
     [REASON_CPUID] = {EXIT_CPUID, NULL},
     [REASON_GETSEC] = {EXIT_UD, NULL},
     [REASON_HLT] = {EXIT_HLT, NULL},
-    [REASON_INVD] = {EXIT_NOP, decode_nop},
+    [REASON_INVD] = {EXIT_NOP, NULL},
     [REASON_RDPMC] = {EXIT_INTERNAL, decode_rdpmc},
     [REASON_VMCALL] = {EXIT_HYPERCALL, decode_hypercall},
     [REASON_VMCLEAR] = {EXIT_UD, NULL},
@@ -219,7 +221,7 @@ static const struct decoder decoders[REASON_COUNT] = {
     [REASON_INVEPT] = {EXIT_UD, NULL},
     [REASON_TIMER] = {EXIT_TIMER, decode_timer},
     [REASON_INVVPID] = {EXIT_UD, NULL},
-    [REASON_WBINVD] = {EXIT_NOP, decode_nop},
+    [REASON_WBINVD] = {EXIT_NOP, NULL},
     [REASON_XSETBV] = {EXIT_XSETBV, NULL},
 };
 

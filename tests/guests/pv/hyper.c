@@ -44,6 +44,19 @@ static void unknown_tests(void)
     }
 }
 
+/* An exit without effect is stepped over, once. On bare metal INVD would lose memory. */
+static void cache_test(void)
+{
+    uint32_t steps = 0;
+
+    if (!pv.numen) {
+        check_skip("invd.skipped_once", "not Numen");
+        return;
+    }
+    asm volatile("invd\n\tincl %0\n\tincl %0\n\tincl %0" : "+a"(steps));
+    check(steps == 3, "invd.skipped_once", "%u of 3 instructions behind it ran", steps);
+}
+
 static void registers_tests(void)
 {
     uint64_t b = 0x1111222233334444, c = 0x2222333344445555, d = 0x3333444455556666;
@@ -191,6 +204,7 @@ void hyper_tests(void)
     cpuid_tests();
     unknown_tests();
     registers_tests();
+    cache_test();
     user_tests();
     refused_tests();
     send_ipi_tests();
