@@ -69,7 +69,9 @@ void apic_timer_init_cpu(void)
 static void set_deadline(ns_t deadline)
 {
     uint64_t own_start = arch_tsc() - arch_ns_to_tsc(arch_now());
-    uint64_t tsc = deadline == NS_NEVER ? 0 : own_start + arch_ns_to_tsc(deadline);
+    /* Half the counter's range is a century: a guest may ask for more, and the sum not wrap. */
+    uint64_t ticks = MIN(arch_ns_to_tsc(deadline), UINT64_MAX / 2);
+    uint64_t tsc = deadline == NS_NEVER ? 0 : own_start + ticks;
 
     /* The hardware compares with the CPU's own counter. One tick late, so that it is due then. */
     asm_wrmsr(MSR_TSC_DEADLINE, tsc ? tsc + 1 - (uint64_t)cpu_this()->arch->tsc_offset : 0);

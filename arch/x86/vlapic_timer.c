@@ -26,6 +26,16 @@ static uint64_t timer_mode(uint32_t lvt)
     return FIELD_GET(APIC_LVT_TIMER_MODE, lvt);
 }
 
+/* The period that the registers ask for; 0 unless periodic. */
+static ns_t timer_period(const struct vlapic *lapic)
+{
+    ns_t length = (ns_t)lapic->initial_count * timer_divisor(lapic->divide); /* < 2^39 */
+
+    if (timer_mode(lapic->lvt[VLAPIC_LVT_TIMER]) != APIC_TIMER_PERIODIC)
+        return 0;
+    return MAX(length, PERIOD_MIN_NS);
+}
+
 static void vlapic_timer_fire(struct timer *timer, ns_t now)
 {
     struct vlapic *lapic = container_of(timer, struct vlapic, timer);
@@ -78,8 +88,7 @@ void vlapic_timer_start(struct vlapic *lapic, uint32_t count)
     if (!count)
         vlapic_timer_stop(lapic);
     else
-        vlapic_timer_arm(lapic, arch_now() + length,
-                         mode == APIC_TIMER_PERIODIC ? MAX(length, PERIOD_MIN_NS) : 0);
+        vlapic_timer_arm(lapic, arch_now() + length, timer_period(lapic));
 }
 
 uint32_t vlapic_timer_count(const struct vlapic *lapic)
@@ -100,14 +109,13 @@ void vlapic_timer_divide_changed(struct vlapic *lapic, uint32_t divide)
     lapic->divide = divide;
     if (left) /* the count goes on at the new speed */
         vlapic_timer_arm(lapic, arch_now() + (ns_t)left * timer_divisor(divide),
-                         lapic->period_ns ? (ns_t)lapic->initial_count * timer_divisor(divide) : 0);
+                         timer_period(lapic));
 }
 
 void vlapic_timer_lvt_changed(struct vlapic *lapic, uint32_t old)
 {
     uint64_t was = timer_mode(old);
     uint64_t is = timer_mode(lapic->lvt[VLAPIC_LVT_TIMER]);
-    uint32_t left;
 
     if (was == is)
         return;
@@ -116,13 +124,8 @@ void vlapic_timer_lvt_changed(struct vlapic *lapic, uint32_t old)
         vlapic_timer_stop(lapic);
         return;
     }
-    left = vlapic_timer_count(lapic);
-    if (left)
-        vlapic_timer_arm(
-            lapic, atomic_get(&lapic->due),
-            is == APIC_TIMER_PERIODIC
-                ? MAX((ns_t)lapic->initial_count * timer_divisor(lapic->divide), PERIOD_MIN_NS)
-                : 0);
+    if (vlapic_timer_count(lapic))
+        vlapic_timer_arm(lapic, atomic_get(&lapic->due), timer_period(lapic));
 }
 
 void vlapic_timer_set_deadline(struct vlapic *lapic, uint64_t guest_tsc)
