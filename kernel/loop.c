@@ -41,7 +41,7 @@ _Noreturn void cpu_loop(void)
 {
     struct cpu *cpu = cpu_this();
 
-    cpu->hazard |= HAZARD_SCHED;
+    cpu_hazard_self(HAZARD_SCHED);
     for (;;) {
         struct vcpu *v = cpu->current;
 
