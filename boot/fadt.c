@@ -1,11 +1,10 @@
 /*
- * FADT: the fixed ACPI registers.
+ * FADT: the PM timer and the reset register.
  *
  * Decides which of two descriptions of a register counts: the 64-bit X_ field where the table has
- * it and it names memory or I/O space, else the 32-bit port. Reads no register and does not read
- * the DSDT. Invariant: a field is read only where the table's length holds it; tables of revision 1
- * end at offset 116. Source: ACPI 6.4 sections 5.2.9 (FADT) and 5.2.3.2 (generic address
- * structure).
+ * it and it names memory or I/O space, else the 32-bit port. Reads no register. Invariant: a field
+ * is read only where the table's length holds it; tables of revision 1 end at offset 116. Source:
+ * ACPI 6.4 sections 5.2.9 (FADT) and 5.2.3.2 (generic address structure).
  */
 #include "boot/fadt.h"
 
@@ -14,31 +13,19 @@
 
 enum {
     FADT_REVISION = 8,
-    FADT_DSDT = 40,
-    FADT_SMI_COMMAND = 48,
-    FADT_ACPI_ENABLE = 52,
-    FADT_PM1A_CONTROL = 64,
-    FADT_PM1B_CONTROL = 68,
     FADT_PM_TIMER = 76,
-    FADT_PM1_CONTROL_LEN = 89,
-    FADT_BOOT_ARCH = 109,
     FADT_FLAGS = 112,
     FADT_BYTES_REV1 = 116,
     FADT_RESET = 116,
     FADT_RESET_VALUE = 128,
-    FADT_X_DSDT = 140,
-    FADT_X_PM1A_CONTROL = 172,
-    FADT_X_PM1B_CONTROL = 184,
     FADT_X_PM_TIMER = 208,
 };
 
-#define BOOT_ARCH_8042        BIT(1)
 #define FLAG_TIMER_32BIT      BIT(8)
 #define FLAG_RESET_SUPPORTED  BIT(10)
 #define FLAG_HARDWARE_REDUCED BIT(20)
 
 #define GAS_BYTES             12
-#define PM_TIMER_BITS         32
 
 struct fadt_bytes {
     const uint8_t *p;
@@ -56,7 +43,6 @@ static struct acpi_register read_gas(const struct fadt_bytes *t, size_t at)
 {
     struct acpi_register r = {
         .space = (uint32_t)field(t, at, 1),
-        .bits = (uint32_t)field(t, at + 1, 1),
         .addr = field(t, at + 4, 8),
     };
 
@@ -65,14 +51,12 @@ static struct acpi_register read_gas(const struct fadt_bytes *t, size_t at)
     return r;
 }
 
-static struct acpi_register read_register(const struct fadt_bytes *t, size_t x_at, size_t port_at,
-                                          uint32_t bits)
+static struct acpi_register read_register(const struct fadt_bytes *t, size_t x_at, size_t port_at)
 {
     struct acpi_register r = read_gas(t, x_at);
 
     if (!r.addr || r.space > ACPI_SPACE_IO)
         r = (struct acpi_register){.space = ACPI_SPACE_IO, .addr = field(t, port_at, 4)};
-    r.bits = bits;
     return r;
 }
 
@@ -80,7 +64,7 @@ int fadt_parse(const void *data, size_t bytes, struct fadt_info *info, struct fw
                size_t *fault)
 {
     struct fadt_bytes t = {.p = data};
-    uint32_t flags, control_bits;
+    uint32_t flags;
     int err;
 
     *info = (struct fadt_info){0};
@@ -88,26 +72,13 @@ int fadt_parse(const void *data, size_t bytes, struct fadt_info *info, struct fw
     if (err)
         return err;
     flags = (uint32_t)field(&t, FADT_FLAGS, 4);
-    control_bits = (uint32_t)field(&t, FADT_PM1_CONTROL_LEN, 1) * 8;
     info->pm_timer_32bit = flags & FLAG_TIMER_32BIT;
     info->hardware_reduced = flags & FLAG_HARDWARE_REDUCED;
-    /* Before revision 3 the boot flags are reserved, and every PC had the controller. */
-    info->has_8042 = t.p[FADT_REVISION] < 3 || (field(&t, FADT_BOOT_ARCH, 1) & BOOT_ARCH_8042);
-    info->smi_command = (uint32_t)field(&t, FADT_SMI_COMMAND, 4);
-    info->acpi_enable = (uint8_t)field(&t, FADT_ACPI_ENABLE, 1);
-    if (!info->hardware_reduced) {
-        info->pm_timer = read_register(&t, FADT_X_PM_TIMER, FADT_PM_TIMER, PM_TIMER_BITS);
-        info->pm1a_control =
-            read_register(&t, FADT_X_PM1A_CONTROL, FADT_PM1A_CONTROL, control_bits);
-        info->pm1b_control =
-            read_register(&t, FADT_X_PM1B_CONTROL, FADT_PM1B_CONTROL, control_bits);
-    }
+    if (!info->hardware_reduced)
+        info->pm_timer = read_register(&t, FADT_X_PM_TIMER, FADT_PM_TIMER);
     if ((flags & FLAG_RESET_SUPPORTED) && t.p[FADT_REVISION] >= 2) {
         info->reset = read_gas(&t, FADT_RESET);
         info->reset_value = (uint8_t)field(&t, FADT_RESET_VALUE, 1);
     }
-    info->dsdt = field(&t, FADT_X_DSDT, 8);
-    if (!info->dsdt)
-        info->dsdt = field(&t, FADT_DSDT, 4);
     return 0;
 }

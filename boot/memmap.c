@@ -24,24 +24,6 @@ void memmap_init(struct memmap *map, struct mem_range *ranges, uint32_t capacity
     *map = (struct memmap){.ranges = ranges, .capacity = capacity};
 }
 
-const char *mem_type_name(uint32_t type)
-{
-    static const char *const names[MEM_TYPES] = {
-        [MEM_RAM] = "RAM",
-        [MEM_CLAIM_IMAGE] = "image",
-        [MEM_CLAIM_MODULE] = "module",
-        [MEM_CLAIM_BOOTINFO] = "boot info",
-        [MEM_CLAIM_EARLY] = "early",
-        [MEM_PERSISTENT] = "persistent",
-        [MEM_ACPI] = "ACPI",
-        [MEM_RESERVED] = "reserved",
-        [MEM_NVS] = "NVS",
-        [MEM_BAD] = "bad",
-    };
-
-    return type < MEM_TYPES ? names[type] : "?";
-}
-
 enum mem_type memmap_type_of_e820(uint32_t e820_type)
 {
     switch (e820_type) {

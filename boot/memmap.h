@@ -33,6 +33,4 @@ const struct mem_range *memmap_find(const struct memmap *map, paddr_t pa);
 /* Bytes of RAM, claims included, in [base, base + length). */
 uint64_t memmap_ram_bytes(const struct memmap *map, paddr_t base, uint64_t length);
 
-const char *mem_type_name(uint32_t type);
-
 #endif

@@ -6,7 +6,6 @@
  */
 #include "kernel/shell.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "hv/bits.h"
@@ -95,40 +94,6 @@ const char *shell_format_bytes(char *to, size_t n, uint64_t bytes)
 }
 
 /* ---- input ---- */
-
-static int digit_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return 99;
-}
-
-int shell_parse_u64(const char *word, bool scaled, uint64_t *value)
-{
-    static const char scales[] = "KMGT";
-    bool hex = word[0] == '0' && word[1] == 'x';
-    uint32_t base = hex ? 16 : 10;
-    const char *s = word + (hex ? 2 : 0);
-    const char *scale;
-    uint64_t n = 0;
-
-    if (!*s)
-        return -EINVAL;
-    for (; digit_value(*s) < (int)base; s++)
-        if (__builtin_mul_overflow(n, (uint64_t)base, &n) ||
-            __builtin_add_overflow(n, (uint64_t)digit_value(*s), &n))
-            return -EINVAL;
-    scale = scaled && *s ? strchr(scales, *s) : NULL;
-    if (scale) {
-        if (__builtin_mul_overflow(n, BIT(10 * (scale - scales + 1)), &n))
-            return -EINVAL;
-        s++;
-    }
-    *value = n;
-    return *s ? -EINVAL : 0;
-}
 
 /* Words parted by blanks; `--json` is a flag wherever it stands. False: too many words. */
 static bool split(struct shell *sh, char *line)

@@ -57,12 +57,6 @@ extern const struct shell_command shell_system_commands[];  /* shell_system.c */
 void shell_printf(struct shell *sh, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void shell_put(struct shell *sh, const char *bytes, size_t n);
 
-/*
- * A whole word as a number, decimal or 0x hexadecimal, with K M G T where `scaled`; 0 or -EINVAL.
- */
-__attribute__((warn_unused_result)) int shell_parse_u64(const char *word, bool scaled,
-                                                        uint64_t *value);
-
 /* "3.5 GiB", "640 KiB": the largest unit in which it is at least 1, one decimal if it needs one. */
 const char *shell_format_bytes(char *to, size_t n, uint64_t bytes);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "boot/cmdline.h"
+#include "boot/token.h"
 #include "kernel/arch.h"
 #include "kernel/console.h"
 #include "kernel/machine.h"
@@ -164,7 +165,7 @@ static bool poweroff_step(struct shell *sh)
 {
     uint64_t code = 0;
 
-    if (sh->argc > 1 && (shell_parse_u64(sh->argv[1], false, &code) || code > UINT8_MAX)) {
+    if (sh->argc > 1 && (token_number(sh->argv[1], &code) || code > UINT8_MAX)) {
         shell_printf(sh, "poweroff: `%s` is not a number from 0 to 255\n", sh->argv[1]);
         return true;
     }

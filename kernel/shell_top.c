@@ -5,6 +5,7 @@
  * first. What a VM that was started meanwhile did counts from its start. JSON: shares in CPUs (1.00
  * is one CPU).
  */
+#include "boot/token.h"
 #include "hv/bits.h"
 #include "kernel/arch.h"
 #include "kernel/cpu.h"
@@ -41,7 +42,7 @@ static bool top_begin(struct shell *sh)
     uint64_t seconds = 1;
 
     if (sh->argc > 1 &&
-        (shell_parse_u64(sh->argv[1], false, &seconds) || !seconds || seconds > SECONDS_MAX)) {
+        (token_number(sh->argv[1], &seconds) || !seconds || seconds > SECONDS_MAX)) {
         shell_printf(sh, "top: `%s` is not a number of seconds from 1 to %u\n", sh->argv[1],
                      SECONDS_MAX);
         return true;

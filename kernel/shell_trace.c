@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "boot/token.h"
 #include "hv/bits.h"
 #include "kernel/cpu.h"
 #include "kernel/shell.h"
@@ -96,7 +97,7 @@ static bool dump_begin(struct shell *sh)
 {
     uint64_t held, wanted = UINT64_MAX;
 
-    if (sh->argc > 2 && shell_parse_u64(sh->argv[2], false, &wanted)) {
+    if (sh->argc > 2 && token_number(sh->argv[2], &wanted)) {
         shell_printf(sh, "trace dump: `%s` is not a number\n", sh->argv[2]);
         return true;
     }

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "boot/token.h"
 #include "kernel/arch.h"
 #include "kernel/console.h"
 #include "kernel/cpu.h"
@@ -151,8 +152,7 @@ static bool weight_step(struct shell *sh)
         return true;
     if (sh->argc < 3)
         shell_printf(sh, "%s has weight %u\n", vm->config.name, vm->config.weight);
-    else if (shell_parse_u64(sh->argv[2], false, &weight) || weight < 1 ||
-             weight > GUEST_WEIGHT_MAX)
+    else if (token_number(sh->argv[2], &weight) || weight < 1 || weight > GUEST_WEIGHT_MAX)
         shell_printf(sh, "weight: `%s` is not a number from 1 to %u\n", sh->argv[2],
                      GUEST_WEIGHT_MAX);
     else
@@ -176,7 +176,7 @@ static struct vm *pin_target(struct shell *sh, uint32_t *first, uint32_t *last)
     *last = vm->vcpu_count;
     if (!slash)
         return vm;
-    if (shell_parse_u64(slash + 1, false, &index) || index >= vm->vcpu_count) {
+    if (token_number(slash + 1, &index) || index >= vm->vcpu_count) {
         shell_printf(sh, "pin: %s has no vCPU `%s`\n", vm->config.name, slash + 1);
         return NULL;
     }
@@ -193,10 +193,10 @@ static int pin_add_range(char *text, struct cpumask mask)
 
     if (dash)
         *dash = '\0';
-    if (shell_parse_u64(text, false, &first) || first >= cpu_count)
+    if (token_number(text, &first) || first >= cpu_count)
         return -EINVAL;
     last = first;
-    if (dash && (shell_parse_u64(dash + 1, false, &last) || last < first || last >= cpu_count))
+    if (dash && (token_number(dash + 1, &last) || last < first || last >= cpu_count))
         return -EINVAL;
     for (; first <= last; first++)
         if (cpus[first])

@@ -64,15 +64,3 @@ char *strchr(const char *s, int c)
             return NULL;
     }
 }
-
-char *strrchr(const char *s, int c)
-{
-    const char *last = NULL;
-
-    for (;; s++) {
-        if (*s == (char)c)
-            last = s;
-        if (!*s)
-            return (char *)last;
-    }
-}

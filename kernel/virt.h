@@ -1,16 +1,15 @@
 /*
- * Hardware virtualization behind one table: VT-x (arch/x86/vmx*.c), AMD-V (arch/x86/svm*.c), and a
- * scripted fake in the hosted tests. kernel/ owns the interface; nothing above it knows which one
- * runs.
+ * Hardware virtualization behind one table: VT-x (arch/x86/vmx*.c) and AMD-V
+ * (arch/x86/svm*.c). kernel/ owns the interface; nothing above it knows which one runs.
  *
  * All calls but the init and fini ones are made on the CPU that has the vCPU loaded (or, for init,
- * before the vCPU was ever scheduled). None of them allocates except vcpu_init and vm_init; none
- * sleeps.
+ * before the vCPU was ever scheduled). None of them allocates except vcpu_init, vm_init and
+ * map; none sleeps.
  *
- * Event rules: an event whose delivery an exit cut short (IDT-vectoring information,
- * EXITINTINFO) is armed again by run() itself, so that it goes in at the next entry unless
- * replaced; event_armed() tells. skip() moves RIP past the exiting instruction and clears the
- * interrupt shadow.
+ * Event rules: an event whose delivery an exit cut short (IDT-vectoring information, EXITINTINFO)
+ * is armed again by run() itself, so that it goes in at the next entry unless replaced;
+ * event_armed() tells. skip() moves RIP past the exiting instruction and clears the interrupt
+ * shadow.
  */
 #ifndef KERNEL_VIRT_H
 #define KERNEL_VIRT_H
@@ -57,7 +56,6 @@ struct exit_io {
     uint8_t bytes; /* 1, 2 or 4 */
     bool in;
     bool string; /* INS/OUTS; not offered to devices yet: the VM is ended with a clear line */
-    bool rep;
 };
 
 struct exit_mem {
@@ -126,18 +124,15 @@ struct virt_ops {
     int (*probe)(const char **why);
     /* On each CPU, once: VMXON or EFER.SVME. 0, or -ENODEV with a reason. */
     int (*cpu_enable)(struct cpu *cpu, const char **why);
-    void (*cpu_disable)(struct cpu *cpu);
 
     int (*vm_init)(struct vm *vm);  /* the root of EPT or NPT; MSR and I/O bitmaps are shared */
     void (*vm_fini)(struct vm *vm); /* frees the tables, not the guest's pages */
     /*
      * Guest memory, in multiples of 4 KiB, in the largest pages that fit; always executable for the
-     * guest. The caller serialises changes. 0, -EINVAL, -EEXIST or -ENOMEM. unmap and vm_fini set
-     * HAZARD_TLB on every CPU, so that none uses an old translation beyond its next entry; the
-     * caller interrupts those that are in the guest.
+     * guest. The caller serialises changes. 0, -EINVAL, -EEXIST or -ENOMEM. vm_fini sets
+     * HAZARD_TLB on every CPU, so that none uses an old translation beyond its next entry.
      */
     int (*map)(struct vm *vm, gpa_t gpa, paddr_t pa, uint64_t bytes, bool writable);
-    int (*unmap)(struct vm *vm, gpa_t gpa, uint64_t bytes);
     /* Host address of gpa or UINT64_MAX; *run_bytes (may be NULL): contiguous from there on. */
     paddr_t (*lookup)(struct vm *vm, gpa_t gpa, uint64_t want_bytes, uint64_t *run_bytes);
     int (*vcpu_init)(struct vcpu *v); /* VMCS or VMCB, XSAVE area, on the vCPU's node; INIT state */

@@ -18,7 +18,6 @@
 
 #define INFO_GPA         0x9f000u
 #define INFO_BYTES       0xc00u
-#define LOW_END          0xa0000u /* end of conventional memory */
 #define HIGH_START       0x100000u
 
 #define INFO_HAS_MEM     BIT(0)

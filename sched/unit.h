@@ -114,10 +114,4 @@ static inline bool unit_is_ready(const struct unit *u)
 /* Run and wait time right up to `now`; takes the runqueue's lock. */
 void unit_times(struct unit *u, ns_t now, uint64_t *run_ns, uint64_t *wait_ns);
 
-/* Wait time of the unit that runs on the calling CPU: it cannot change while it runs. */
-static inline uint64_t unit_wait_ns_running(const struct unit *u)
-{
-    return u->wait_ns;
-}
-
 #endif

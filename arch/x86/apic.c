@@ -22,11 +22,6 @@
 static bool x2apic;             /* [i] the same on all CPUs */
 static volatile uint32_t *mmio; /* [i] registers are 16 bytes apart */
 
-bool apic_is_x2apic(void)
-{
-    return x2apic;
-}
-
 uint32_t apic_read(uint32_t reg)
 {
     return x2apic ? (uint32_t)asm_rdmsr(MSR_X2APIC(reg)) : mmio[reg / sizeof(*mmio)];

@@ -13,7 +13,6 @@ __attribute__((warn_unused_result)) int apic_init(paddr_t mmio);
 /* On each CPU: switch it on in that mode, vectors set, everything else masked. */
 void apic_init_cpu(void);
 
-bool apic_is_x2apic(void);
 uint32_t apic_id(void);
 uint32_t apic_read(uint32_t reg);
 void apic_write(uint32_t reg, uint32_t value);

@@ -151,11 +151,6 @@ static inline void asm_mfence(void)
     __asm__ volatile("mfence" ::: "memory");
 }
 
-static inline void asm_invlpg(const void *va)
-{
-    __asm__ volatile("invlpg (%0)" : : "r"(va) : "memory");
-}
-
 static inline void asm_cli(void)
 {
     __asm__ volatile("cli" ::: "memory");
@@ -213,11 +208,6 @@ static inline void asm_lgdt(const struct table_pointer *table)
 static inline void asm_lidt(const struct table_pointer *table)
 {
     __asm__ volatile("lidt %0" : : "m"(*table) : "memory");
-}
-
-static inline void asm_sgdt(struct table_pointer *table)
-{
-    __asm__ volatile("sgdt %0" : "=m"(*table));
 }
 
 static inline void asm_sidt(struct table_pointer *table)

@@ -45,7 +45,6 @@ static void read_basic(struct cpu_features *f)
     f->x2apic = leaf1.ecx & CPUID_1_ECX_X2APIC;
     f->tsc_deadline = leaf1.ecx & CPUID_1_ECX_DEADLINE;
     f->xsave = leaf1.ecx & CPUID_1_ECX_XSAVE;
-    f->hypervisor = leaf1.ecx & CPUID_1_ECX_HYPERVISOR;
     f->pge = leaf1.edx & CPUID_1_EDX_PGE;
     f->mce = leaf1.edx & CPUID_1_EDX_MCE;
     f->mca = leaf1.edx & CPUID_1_EDX_MCA;
@@ -54,7 +53,6 @@ static void read_basic(struct cpu_features *f)
 
         f->smep = leaf7.ebx & CPUID_7_EBX_SMEP;
         f->smap = leaf7.ebx & CPUID_7_EBX_SMAP;
-        f->tsc_adjust = leaf7.ebx & CPUID_7_EBX_TSC_ADJUST;
         f->umip = leaf7.ecx & CPUID_7_ECX_UMIP;
     }
 }

@@ -7,7 +7,7 @@
 /* [i] by features_init */
 struct cpu_features {
     bool nx, page_1gib, x2apic, tsc_deadline, invariant_tsc;
-    bool smep, smap, umip, pge, mce, mca, xsave, hypervisor, tsc_adjust;
+    bool smep, smap, umip, pge, mce, mca, xsave;
     bool intel, amd;
     uint32_t family, model, stepping;
 };

@@ -153,11 +153,6 @@ void paging_load(void)
     asm_write_cr3(host.root);
 }
 
-paddr_t paging_root(void)
-{
-    return host.root;
-}
-
 const void *arch_map_firmware(void *context, paddr_t pa, size_t bytes)
 {
     paddr_t end = ALIGN_UP(pa + bytes, PAGE_BYTES);

@@ -20,9 +20,6 @@ __attribute__((warn_unused_result)) int paging_map(uint64_t va, paddr_t pa, uint
 /* Point this CPU at the final tables. */
 void paging_load(void);
 
-/* The root, for CR3 images of VMCS and trampoline. */
-paddr_t paging_root(void);
-
 /*
  * A table of its own for the AP trampoline: `page` mapped where it is, read and execute only,
  * beside the hypervisor's own half. Returns its root, below 4 GiB, or PT_NO_PAGE.

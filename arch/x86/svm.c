@@ -115,18 +115,6 @@ static int svm_cpu_enable(struct cpu *cpu, const char **why)
     return 0;
 }
 
-static void svm_cpu_disable(struct cpu *cpu)
-{
-    struct virt_cpu *vc = cpu->arch->virt;
-
-    asm_wrmsr(MSR_VM_HSAVE_PA, 0);
-    asm_wrmsr(MSR_EFER, asm_rdmsr(MSR_EFER) & ~EFER_SVME);
-    mem_free_pages(vc->own_page, 0);
-    mem_free_pages(vc->host_page, 0);
-    mem_free(vc, sizeof(*vc));
-    cpu->arch->virt = NULL;
-}
-
 static int svm_vm_init(struct vm *vm)
 {
     return virt_vm_init(vm, &pt_format_npt, svm_caps.page_1gib ? 3 : 2);
@@ -205,11 +193,9 @@ const struct virt_ops svm_ops = {
     .name = "svm",
     .probe = svm_probe,
     .cpu_enable = svm_cpu_enable,
-    .cpu_disable = svm_cpu_disable,
     .vm_init = svm_vm_init,
     .vm_fini = virt_vm_fini,
     .map = virt_vm_map,
-    .unmap = virt_vm_unmap,
     .lookup = virt_vm_lookup,
     .vcpu_init = svm_vcpu_init,
     .vcpu_fini = virt_vcpu_free,

@@ -111,7 +111,6 @@ static void decode_io(struct vcpu *v)
         .bytes = (uint8_t)FIELD_GET(SVM_IO_BYTES, info),
         .in = info & SVM_IO_IN,
         .string = info & SVM_IO_STRING,
-        .rep = info & SVM_IO_REP,
     };
     vmcb->next_rip = vmcb->exit_info2;
 }

@@ -1,8 +1,8 @@
 /*
  * The memory of one VM, for both backends.
  *
- * Decides: tables come from the VM's home node; a translation that goes away, or a root that may
- * stand where another VM's stood, makes every CPU flush (HAZARD_TLB). Adding a translation needs no
+ * Decides: tables come from the VM's home node; a root that goes away, or that may stand where
+ * another VM's stood, makes every CPU flush (HAZARD_TLB). Adding a translation needs no
  * flush: neither EPT nor NPT keeps entries that are not present (SDM 29.4.3.1).
  */
 #include "arch/x86/virt_vm.h"
@@ -36,8 +36,8 @@ static void table_free(void *context, paddr_t page)
 static const struct pt_memory table_memory = {table_alloc, table_free, phys_to_virt};
 
 /*
- * Every CPU flushes before its next entry. Without an interrupt: one in the guest is the caller's
- * to stop. The fetch-or is sequentially consistent and pairs with the exchange in the hazard loop:
+ * Every CPU flushes before its next entry. Without an interrupt, since none runs this VM now. The
+ * fetch-or is sequentially consistent and pairs with the exchange in the hazard loop:
  * a CPU that sees the bit sees the changed table.
  */
 static void translations_changed(void)
@@ -78,14 +78,6 @@ int virt_vm_map(struct vm *vm, gpa_t gpa, paddr_t pa, uint64_t bytes, bool writa
 {
     return pagetable_map(&vm->hw->table, gpa, pa, bytes,
                          PT_READ | PT_EXEC | (writable ? PT_WRITE : 0));
-}
-
-int virt_vm_unmap(struct vm *vm, gpa_t gpa, uint64_t bytes)
-{
-    int error = pagetable_unmap(&vm->hw->table, gpa, bytes);
-
-    translations_changed();
-    return error;
 }
 
 paddr_t virt_vm_lookup(struct vm *vm, gpa_t gpa, uint64_t want_bytes, uint64_t *run_bytes)

@@ -14,7 +14,6 @@ struct virt_vm {
 int virt_vm_init(struct vm *vm, const struct pt_format *format, unsigned largest_level);
 void virt_vm_fini(struct vm *vm);
 int virt_vm_map(struct vm *vm, gpa_t gpa, paddr_t pa, uint64_t bytes, bool writable);
-int virt_vm_unmap(struct vm *vm, gpa_t gpa, uint64_t bytes);
 paddr_t virt_vm_lookup(struct vm *vm, gpa_t gpa, uint64_t want_bytes, uint64_t *run_bytes);
 
 #endif

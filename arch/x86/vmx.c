@@ -81,18 +81,6 @@ static int vmx_cpu_enable(struct cpu *cpu, const char **why)
     return cpu_turn_on(cpu->arch->virt, why);
 }
 
-static void vmx_cpu_disable(struct cpu *cpu)
-{
-    struct virt_cpu *vc = cpu->arch->virt;
-
-    ASSERT(vc->vmcs == PADDR_INVALID);
-    vmxoff();
-    asm_write_cr4(asm_read_cr4() & ~CR4_VMXE);
-    mem_free_pages(vc->own_page, 0);
-    mem_free(vc, sizeof(*vc));
-    cpu->arch->virt = NULL;
-}
-
 static int vmx_vm_init(struct vm *vm)
 {
     int error = virt_vm_init(vm, &pt_format_ept, vmx_caps.ept_largest_level);
@@ -200,11 +188,9 @@ const struct virt_ops vmx_ops = {
     .name = "vmx",
     .probe = vmx_probe,
     .cpu_enable = vmx_cpu_enable,
-    .cpu_disable = vmx_cpu_disable,
     .vm_init = vmx_vm_init,
     .vm_fini = virt_vm_fini,
     .map = virt_vm_map,
-    .unmap = virt_vm_unmap,
     .lookup = virt_vm_lookup,
     .vcpu_init = vmx_vcpu_init,
     .vcpu_fini = virt_vcpu_free,

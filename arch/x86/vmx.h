@@ -105,11 +105,6 @@ static inline bool vmxon(paddr_t region)
     return !failed;
 }
 
-static inline void vmxoff(void)
-{
-    __asm__ volatile("vmxoff" ::: "cc", "memory");
-}
-
 static inline void invept_all(void)
 {
     uint64_t descriptor[2] = {0, 0};

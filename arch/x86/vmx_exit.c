@@ -167,7 +167,6 @@ static void decode_io(struct vcpu *v)
         .bytes = (uint8_t)(FIELD_GET(QUAL_IO_BYTES, qual) + 1),
         .in = qual & QUAL_IO_IN,
         .string = qual & QUAL_IO_STRING,
-        .rep = qual & QUAL_IO_REP,
     };
 }
 

@@ -24,10 +24,9 @@
 #include "kernel/vm.h"
 
 /* The bitmap's four parts: reads and writes of MSRs 0.. and 0xc0000000.. (SDM 25.6.9). */
-#define BITMAP_READ_LOW 0x000u
-#define BITMAP_HIGH     0x400u /* added for 0xc0000000.. */
-#define BITMAP_WRITE    0x800u /* added for writes */
-#define BITMAP_MSRS     0x1fffu
+#define BITMAP_HIGH  0x400u /* added for 0xc0000000.. */
+#define BITMAP_WRITE 0x800u /* added for writes */
+#define BITMAP_MSRS  0x1fffu
 
 /*
  * Loops of PAUSEs closer together than the gap, longer than the window, end in an exit; TSC ticks.

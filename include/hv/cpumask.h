@@ -34,11 +34,6 @@ static inline void cpumask_set(struct cpumask m, uint32_t cpu)
     m.words[cpu / 64] |= 1ull << (cpu % 64);
 }
 
-static inline void cpumask_clear(struct cpumask m, uint32_t cpu)
-{
-    m.words[cpu / 64] &= ~(1ull << (cpu % 64));
-}
-
 static inline bool cpumask_has(struct cpumask m, uint32_t cpu)
 {
     return (m.words[cpu / 64] >> (cpu % 64)) & 1;
@@ -62,15 +57,6 @@ static inline bool cpumask_empty(struct cpumask m)
         if (m.words[i])
             return false;
     return true;
-}
-
-static inline uint32_t cpumask_count(struct cpumask m)
-{
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < m.nwords; i++)
-        n += bits_count(m.words[i]);
-    return n;
 }
 
 /* The lowest CPU >= `from` in the mask, or CPUMASK_NONE. */

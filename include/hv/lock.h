@@ -108,10 +108,4 @@ static inline void spin_unlock(struct spinlock *lock) RELEASES(*lock) NO_THREAD_
     __atomic_store_n(&lock->owner, (uint16_t)(lock->owner + 1), __ATOMIC_RELEASE);
 }
 
-static inline bool spin_is_locked(const struct spinlock *lock)
-{
-    return __atomic_load_n(&lock->owner, __ATOMIC_RELAXED) !=
-           __atomic_load_n(&lock->next, __ATOMIC_RELAXED);
-}
-
 #endif

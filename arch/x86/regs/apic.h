@@ -41,7 +41,6 @@
 #define APIC_SVR_ENABLE        BIT(8)
 #define APIC_SVR_VALID         BITS(9, 0)
 #define APIC_ESR_SEND_ILLEGAL  BIT(5)
-#define APIC_SVR_VECTOR        BITS(7, 0)
 
 #define APIC_LVT_VECTOR        BITS(7, 0)
 #define APIC_LVT_MODE          BITS(10, 8)
@@ -79,16 +78,11 @@ enum apic_shorthand { APIC_TO_DEST = 0, APIC_TO_SELF = 1, APIC_TO_ALL = 2, APIC_
 /* I/O APIC: two MMIO registers select and move a 32-bit register. */
 #define IOAPIC_SELECT           0x00u
 #define IOAPIC_WINDOW           0x10u
-#define IOAPIC_REG_ID           0x00u
 #define IOAPIC_REG_VERSION      0x01u
 #define IOAPIC_REG_ENTRY(pin)   (0x10u + 2 * (pin)) /* low half; the high half follows */
 #define IOAPIC_VERSION_LAST     BITS(23, 16)
 
-#define IOAPIC_ENTRY_VECTOR     BITS(7, 0)
-#define IOAPIC_ENTRY_MODE       BITS(10, 8)
-#define IOAPIC_ENTRY_LOGICAL    BIT(11)
 #define IOAPIC_ENTRY_ACTIVE_LOW BIT(13)
-#define IOAPIC_ENTRY_REMOTE_IRR BIT(14)
 #define IOAPIC_ENTRY_LEVEL      BIT(15)
 #define IOAPIC_ENTRY_MASKED     BIT(16)
 #define IOAPIC_ENTRY_DEST       BITS(63, 56)

@@ -20,7 +20,6 @@
 #define CPUID_AMD_CACHES      0x8000001du
 #define CPUID_AMD_TOPOLOGY    0x8000001eu
 #define CPUID_AMD_TOPOLOGY_V2 0x80000026u
-#define CPUID_MAX_HYPERVISOR  0x40000000u
 
 /* leaf 1 */
 #define CPUID_1_EBX_APIC_ID    BITS(31, 24)
@@ -28,13 +27,9 @@
 #define CPUID_1_ECX_X2APIC     BIT(21)
 #define CPUID_1_ECX_DEADLINE   BIT(24)
 #define CPUID_1_ECX_XSAVE      BIT(26)
-#define CPUID_1_ECX_HYPERVISOR BIT(31)
 #define CPUID_1_EDX_MCE        BIT(7)
-#define CPUID_1_EDX_APIC       BIT(9)
-#define CPUID_1_EDX_MTRR       BIT(12)
 #define CPUID_1_EDX_PGE        BIT(13)
 #define CPUID_1_EDX_MCA        BIT(14)
-#define CPUID_1_EDX_PAT        BIT(16)
 
 #define CPUID_1_EAX_STEPPING   BITS(3, 0)
 #define CPUID_1_EAX_MODEL      BITS(7, 4)
@@ -43,10 +38,9 @@
 #define CPUID_1_EAX_EXT_FAMILY BITS(27, 20)
 
 /* leaf 7, subleaf 0 */
-#define CPUID_7_EBX_TSC_ADJUST BIT(1)
-#define CPUID_7_EBX_SMEP       BIT(7)
-#define CPUID_7_EBX_SMAP       BIT(20)
-#define CPUID_7_ECX_UMIP       BIT(2)
+#define CPUID_7_EBX_SMEP BIT(7)
+#define CPUID_7_EBX_SMAP BIT(20)
+#define CPUID_7_ECX_UMIP BIT(2)
 
 /* leaf 0x80000001 */
 #define CPUID_EXT_ECX_SVM     BIT(2)
@@ -57,9 +51,6 @@
 
 /* leaf 0x80000007 */
 #define CPUID_POWER_EDX_INVARIANT_TSC BIT(8)
-
-/* leaf 0x80000008 */
-#define CPUID_SIZES_EAX_PHYS BITS(7, 0)
 
 /* leaves 0xB and 0x1F */
 #define CPUID_TOPOLOGY_ECX_TYPE BITS(15, 8)

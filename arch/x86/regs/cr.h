@@ -6,18 +6,13 @@
 
 #define CR0_PE         BIT(0)
 #define CR0_MP         BIT(1)
-#define CR0_EM         BIT(2)
-#define CR0_TS         BIT(3)
 #define CR0_ET         BIT(4)
 #define CR0_NE         BIT(5)
 #define CR0_WP         BIT(16)
-#define CR0_AM         BIT(18)
 #define CR0_NW         BIT(29)
 #define CR0_CD         BIT(30)
 #define CR0_PG         BIT(31)
 
-#define CR3_PCD        BIT(4)
-#define CR3_PWT        BIT(3)
 #define CR3_ADDR       BITS(51, 12)
 
 #define CR4_VME        BIT(0)
@@ -34,7 +29,6 @@
 #define CR4_UMIP       BIT(11)
 #define CR4_LA57       BIT(12)
 #define CR4_VMXE       BIT(13)
-#define CR4_SMXE       BIT(14)
 #define CR4_FSGSBASE   BIT(16)
 #define CR4_PCIDE      BIT(17)
 #define CR4_OSXSAVE    BIT(18)
@@ -42,29 +36,13 @@
 #define CR4_SMAP       BIT(21)
 #define CR4_PKE        BIT(22)
 
-#define RFLAGS_CF      BIT(0)
 #define RFLAGS_FIXED   BIT(1) /* always 1 */
-#define RFLAGS_PF      BIT(2)
-#define RFLAGS_AF      BIT(4)
-#define RFLAGS_ZF      BIT(6)
-#define RFLAGS_SF      BIT(7)
 #define RFLAGS_TF      BIT(8)
 #define RFLAGS_IF      BIT(9)
-#define RFLAGS_DF      BIT(10)
-#define RFLAGS_OF      BIT(11)
-#define RFLAGS_IOPL    BITS(13, 12)
-#define RFLAGS_NT      BIT(14)
-#define RFLAGS_RF      BIT(16)
-#define RFLAGS_VM      BIT(17)
-#define RFLAGS_AC      BIT(18)
-#define RFLAGS_ID      BIT(21)
 
 #define XCR0_X87       BIT(0)
 #define XCR0_SSE       BIT(1)
 #define XCR0_AVX       BIT(2)
-#define XCR0_OPMASK    BIT(5)
-#define XCR0_ZMM_HI256 BIT(6)
-#define XCR0_HI16_ZMM  BIT(7)
 #define XCR0_PKRU      BIT(9)
 
 #endif

@@ -1,36 +1,26 @@
-/* Model-specific registers that Numen reads, writes or knows by name. SDM 4; APM 2 appendix A. */
+/* Model-specific registers that Numen reads or writes, or lets guests use. SDM 4; APM 2 appendix A.
+ */
 #ifndef REGS_MSR_H
 #define REGS_MSR_H
 
 #include "hv/bits.h"
 
 #define MSR_TSC              0x10u
-#define MSR_PLATFORM_ID      0x17u
 #define MSR_APIC_BASE        0x1bu
 #define MSR_FEATURE_CONTROL  0x3au
-#define MSR_TSC_ADJUST       0x3bu
-#define MSR_SPEC_CTRL        0x48u
-#define MSR_PRED_CMD         0x49u
 #define MSR_UCODE_REV        0x8bu /* Intel: in EDX after CPUID 1; AMD: the whole value */
-#define MSR_MTRRCAP          0xfeu
-#define MSR_ARCH_CAP         0x10au
 #define MSR_SYSENTER_CS      0x174u
 #define MSR_SYSENTER_ESP     0x175u
 #define MSR_SYSENTER_EIP     0x176u
 #define MSR_MCG_CAP          0x179u
 #define MSR_MCG_STATUS       0x17au
 #define MSR_MCG_CTL          0x17bu
-#define MSR_MISC_ENABLE      0x1a0u
-#define MSR_DEBUGCTL         0x1d9u
 #define MSR_PAT              0x277u
-#define MSR_MTRR_DEF_TYPE    0x2ffu
 #define MSR_MC_CTL(bank)     (0x400u + 4 * (bank))
 #define MSR_MC_STATUS(bank)  (0x401u + 4 * (bank))
 #define MSR_MC_ADDR(bank)    (0x402u + 4 * (bank))
-#define MSR_MC_MISC(bank)    (0x403u + 4 * (bank))
 #define MSR_TSC_DEADLINE     0x6e0u
 #define MSR_X2APIC(reg)      (0x800u + ((reg) >> 4)) /* register as an xAPIC MMIO offset */
-#define MSR_XSS              0xda0u
 #define MSR_EFER             0xc0000080u
 #define MSR_STAR             0xc0000081u
 #define MSR_LSTAR            0xc0000082u
@@ -40,7 +30,6 @@
 #define MSR_GS_BASE          0xc0000101u
 #define MSR_KERNEL_GS_BASE   0xc0000102u
 #define MSR_TSC_AUX          0xc0000103u
-#define MSR_HWCR             0xc0010015u
 
 #define APIC_BASE_BSP        BIT(8)
 #define APIC_BASE_X2APIC     BIT(10)
@@ -56,8 +45,6 @@
 #define EFER_LMA             BIT(10)
 #define EFER_NXE             BIT(11)
 #define EFER_SVME            BIT(12)
-#define EFER_LMSLE           BIT(13)
-#define EFER_FFXSR           BIT(14)
 
 #define MCG_CAP_COUNT        BITS(7, 0)
 #define MCG_CAP_CTL          BIT(8)

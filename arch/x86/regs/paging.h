@@ -1,4 +1,4 @@
-/* Entries of the CPU's own page tables, and page-fault error codes. SDM 3A 4.5, 4.7. */
+/* Entries of the CPU's own page tables. SDM 3A 4.5. */
 #ifndef REGS_PAGING_H
 #define REGS_PAGING_H
 
@@ -16,14 +16,6 @@
 #define PTE_ADDR       BITS(51, 12)
 #define PTE_NO_EXECUTE BIT(63)
 
-#define PTE_UNCACHED   (PTE_PCD | PTE_PWT) /* PAT index 3 */
-
 #define PT_ENTRIES     512u
-
-#define PF_PRESENT     BIT(0)
-#define PF_WRITE       BIT(1)
-#define PF_USER        BIT(2)
-#define PF_RESERVED    BIT(3)
-#define PF_FETCH       BIT(4)
 
 #endif

@@ -215,7 +215,6 @@ enum svm_exit_code {
 /* EXITINFO1 of an I/O exit; EXITINFO2 is the address of the next instruction. */
 #define SVM_IO_IN     BIT(0)
 #define SVM_IO_STRING BIT(2)
-#define SVM_IO_REP    BIT(3)
 #define SVM_IO_BYTES  BITS(6, 4) /* one bit set: 1, 2 or 4 */
 #define SVM_IO_PORT   BITS(31, 16)
 

@@ -7,9 +7,7 @@
 #define MSR_VMX_BASIC           0x480u
 #define MSR_VMX_MISC            0x485u
 #define MSR_VMX_CR0_FIXED0      0x486u
-#define MSR_VMX_CR0_FIXED1      0x487u
 #define MSR_VMX_CR4_FIXED0      0x488u
-#define MSR_VMX_CR4_FIXED1      0x489u
 #define MSR_VMX_PROC2_CTLS      0x48bu
 #define MSR_VMX_EPT_VPID_CAP    0x48cu
 #define MSR_VMX_TRUE_PIN_CTLS   0x48du
@@ -18,9 +16,7 @@
 #define MSR_VMX_TRUE_ENTRY_CTLS 0x490u
 
 #define VMX_BASIC_REVISION      BITS(30, 0)
-#define VMX_BASIC_MEMORY_TYPE   BITS(53, 50)
 #define VMX_BASIC_TRUE_CTLS     BIT(55)
-#define VMX_MEMORY_WB           6u
 #define VMX_MISC_TIMER_SHIFT    BITS(4, 0)
 
 /*
@@ -196,8 +192,6 @@ enum vmx_event_type {
 
 #define PENDING_DEBUG_STEP      BIT(14)
 
-#define REASON_ENTRY_FAILED     BIT(31)
-
 enum vmx_reason {
     REASON_EXCEPTION = 0,
     REASON_IRQ = 1,
@@ -242,11 +236,9 @@ enum vmx_reason {
 #define QUAL_CR_ACCESS         BITS(5, 4)
 #define QUAL_CR_GPR            BITS(11, 8)
 #define QUAL_CR_MOV_TO         0u
-#define QUAL_CR_MOV_FROM       1u
 #define QUAL_IO_BYTES          BITS(2, 0) /* less one */
 #define QUAL_IO_IN             BIT(3)
 #define QUAL_IO_STRING         BIT(4)
-#define QUAL_IO_REP            BIT(5)
 #define QUAL_IO_PORT           BITS(31, 16)
 #define QUAL_EPT_WRITE         BIT(1)
 #define QUAL_EPT_FETCH         BIT(2)
@@ -254,7 +246,6 @@ enum vmx_reason {
 #define QUAL_DEBUG_CAUSES      (BITS(3, 0) | BITS(14, 13)) /* the bits of DR6 that would be set */
 
 /* Access rights of segments (SDM 25.4.1): descriptor bits 47:40 and 55:52. */
-#define RIGHTS_DPL      BITS(6, 5)
-#define RIGHTS_UNUSABLE BIT(16)
+#define RIGHTS_DPL BITS(6, 5)
 
 #endif
