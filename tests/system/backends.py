@@ -66,6 +66,14 @@ def wait_state(machine, name, states, seconds=None):
         time.sleep(machine.poll_seconds)
 
 
+def start_vm(machine, name):
+    """Start the VM; one that was just killed may have to be taken down first."""
+    deadline = time.monotonic() + machine.timeout
+    while "still being taken down" in machine.console.run(f"start {name}"):
+        assert time.monotonic() < deadline, f"{name} cannot be started"
+        time.sleep(machine.poll_seconds)
+
+
 def wait_end(machine, name):
     """Wait for the console's word that the VM has ended; its entry. Its output has come by then."""
     # A line that overwrites the prompt begins behind a CR.
@@ -77,7 +85,7 @@ def wait_end(machine, name):
 def run_guest(machine, name):
     """Start the VM and wait for its end: (its entry, the lines that it printed)."""
     begun = machine.console.position()
-    machine.console.type(f"start {name}")
+    start_vm(machine, name)
     entry = wait_end(machine, name)
     return entry, machine.console.guest_lines(name, begun)
 

@@ -1,7 +1,7 @@
 """Every way in: multiboot 1 and 2, BIOS and UEFI, QEMU and Bochs, AMD-V, VT-x and neither."""
 import pytest
 
-from rig import Bochs, Qemu
+from rig import GUESTS, Bochs, Qemu
 from shape import Node, Shape
 
 TWO_NODES = Shape(sockets=2, cores=2, threads=2, distance={(0, 1): 21, (1, 0): 21},
@@ -73,6 +73,24 @@ def test_unknown_and_malformed_options_are_named(start):
     check_console(machine, 2)
     log = machine.console.run("log")
     assert "frobnicate" in log and "maxcpus" in log
+
+
+@pytest.mark.parametrize("words", ["nonsense", "", "sync"])
+def test_console_option_that_names_none_leaves_com1(start, words):
+    check_console(start(Qemu(Shape(), f"console={words}")), 1)
+
+
+def test_vms_started_together_take_only_what_is_free(start):
+    """Three at once where two fit: the third is refused, and the others get all of theirs."""
+    names = ["a", "b", "c"]
+    machine = start(Qemu(Shape(memory=48), modules=[
+        (GUESTS / "idle.elf", f"name={name} memory=16M") for name in names]))
+    machine.console.expect(r"VM \w+: 16 MiB are more than its nodes have free")
+    machine.console.expect_prompt()
+    for _ in range(2):
+        machine.console.expect(r"\[\w\] idle: ")
+    states = [vm["state"] for vm in machine.console.command("vms --json")]
+    assert sorted(states) == ["crashed", "running", "running"]
 
 
 def test_maxcpus_and_smt_off(start):

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from backends import module, vm, wait_state
+from backends import module, start_vm, vm, wait_state
 
 MODULES = [
     module("spin", "name=spin1 vcpus=4 memory=64M weight=512", "ms=0"),
@@ -23,7 +23,7 @@ CHURN = 200
 @pytest.fixture
 def spinning(machine):
     """The machine with spin1 running; it is gone afterwards."""
-    machine.console.run("start spin1")
+    start_vm(machine, "spin1")
     wait_state(machine, "spin1", ("running",))
     yield machine
     machine.console.run("kill spin1")
@@ -91,17 +91,23 @@ def test_pause_and_unpause(spinning, backend):
 def test_weight_and_pin(spinning, backend):
     spinning.console.run("weight spin1 128")
     spinning.console.run("pin spin1 2")
-    listing = spinning.console.command("vcpus --json")
-    mine = [v for v in listing if v["vm"] == "spin1"]
-    assert all(v["weight"] == 128 for v in mine)
-    assert {v["cpu"] for v in mine} <= {2}
+
+    def mine():
+        return [v for v in spinning.console.command("vcpus --json") if v["vm"] == "spin1"]
+
+    assert all(v["weight"] == 128 for v in mine())
+    # Each vCPU moves when it runs next; then none leaves.
+    deadline = time.monotonic() + spinning.timeout
+    while {v["cpu"] for v in mine()} != {2}:
+        assert time.monotonic() < deadline, "a vCPU still runs elsewhere"
+    assert all({v["cpu"] for v in mine()} == {2} for _ in range(5))
 
 
 def test_bad_modules_get_a_line_and_the_rest_goes_on(machine, backend):
     machine.console.send("start huge")
     machine.console.expect("huge: .* more than ")
     assert "frob" in machine.console.run("log")
-    machine.console.run("start idle")
+    start_vm(machine, "idle")
     wait_state(machine, "idle", ("running",))
     machine.console.run("kill idle")
     wait_state(machine, "idle", ("stopped",))
@@ -115,7 +121,7 @@ def test_memory_is_whole_after_200_starts_and_kills(machine, backend):
     """The first start is outside: what it allocates for good (names, pools) is no leak."""
     before = None
     for _ in range(CHURN + 1):
-        machine.console.run("start idle")
+        start_vm(machine, "idle")
         wait_state(machine, "idle", ("running",))
         machine.console.run("kill idle")
         wait_state(machine, "idle", ("stopped",))

@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from backends import BACKENDS, guest_json, module, run_guest, vm, wait_state
+from backends import BACKENDS, guest_json, module, run_guest, start_vm, vm, wait_state
 
 MODULES = [
     module("hello", "name=hello vcpus=4 memory=32M", "exit=3"),
@@ -11,8 +11,8 @@ MODULES = [
     module("topo64", "name=topo64 vcpus=2 memory=32M l3-cache=off"),
     module("spin", "name=spin vcpus=4 memory=32M", "ms=100"),
     module("spin", "name=nopv vcpus=2 memory=32M", "ms=50 nopvspin"),
-    module("pingpong", "name=pingpong vcpus=2 memory=32M", "mode=kick"),
-    module("pingpong", "name=pingipi vcpus=2 memory=32M", "mode=ipi"),
+    module("pingpong", "name=pingpong vcpus=2 memory=32M", "mode=kick n=300"),
+    module("pingpong", "name=pingipi vcpus=2 memory=32M", "mode=ipi n=300"),
     module("stream", "name=stream vcpus=2 memory=64M", "mb=4"),
     module("exits", "name=exits memory=32M"),
     module("pv", "name=pv vcpus=4 memory=32M"),
@@ -98,8 +98,8 @@ def test_paravirt_rules(machine, backend):
 def test_state_is_kept_apart_over_10000_switches(machine, backend):
     """Two VMs take turns on one CPU; each checks every class of its state after every turn."""
     begun = machine.console.position()
-    machine.console.run("start state1")
-    machine.console.type("start state2")
+    start_vm(machine, "state1")
+    start_vm(machine, "state2")
     machine.console.expect(r"[\r\n]VM state[12] (stopped|crashed)")
     machine.console.expect(r"[\r\n]VM state[12] (stopped|crashed)")
     machine.console.settle()
@@ -118,7 +118,7 @@ def others_go_on(machine):
 
 @not_in_bochs_svm
 def test_triple_fault_ends_that_vm_only(machine, backend):
-    machine.console.run("start idle")
+    start_vm(machine, "idle")
     entry, _ = run_guest(machine, "triple")
     assert entry["state"] == "crashed"
     assert vm(machine, "idle")["state"] == "running"
@@ -129,7 +129,7 @@ def test_triple_fault_ends_that_vm_only(machine, backend):
 
 @not_in_bochs_svm
 def test_loop_with_interrupts_off_holds_nobody_up(machine, backend):
-    machine.console.run("start cliloop")
+    start_vm(machine, "cliloop")
     wait_state(machine, "cliloop", ("running",))
     others_go_on(machine)
     assert vm(machine, "cliloop")["state"] == "running"
