@@ -16,6 +16,7 @@ struct vm;
 
 ns_t arch_now(void);                 /* ns since boot, monotonic, the same on all CPUs */
 uint64_t arch_tsc_hz(void);          /* TSC ticks per second as calibrated */
+bool arch_tsc_is_synchronous(void);  /* the same on all CPUs, as far as comparing them showed */
 bool arch_tsc_is_stable(void);       /* invariant and synchronous over all CPUs */
 uint64_t arch_ns_to_tsc(ns_t ns);    /* a length of time; saturates */
 ns_t arch_tsc_to_ns(uint64_t ticks); /* a length of time */

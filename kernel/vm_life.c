@@ -8,7 +8,9 @@
  * taking-down is queued.
  *
  * Invariants: phase goes EMPTY -> BUILDING -> LIVE -> ENDING -> EMPTY and from BUILDING to ENDING
- * when the building fails or is cut short; the first end to come decides state and exit code.
+ * when the building fails or is cut short; the first end to come decides state and exit code. A VM
+ * is ended by a vCPU of its own or from CPU 0, where it is also built and taken down: so its vCPUs
+ * are there while vm_end goes over them, and it does not end between two steps of vm_run.
  */
 #include "kernel/vm_life.h"
 
@@ -69,8 +71,6 @@ void vm_run(struct vm *vm)
         sched_unit_insert(sched, &v->unit, now);
         if (vm->state == VM_PAUSED)
             sched_unit_pause(sched, &v->unit, now);
-        if (vm->state == VM_STOPPED || vm->state == VM_CRASHED) /* ended while it was built */
-            vcpu_post_self(v, PENDING_KILL);
         schedule_wake(v);
         spin_unlock(&v->lock);
     }

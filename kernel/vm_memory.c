@@ -8,10 +8,12 @@
 #include "kernel/arch.h"
 #include "kernel/vm.h"
 
+#define GPA_BITS 48 /* of a four-level nested table; a lookup would ignore higher ones */
+
 void *vm_memory(struct vm *vm, gpa_t gpa, size_t bytes)
 {
     uint64_t run = 0;
-    paddr_t pa = virt->lookup(vm, gpa, bytes, &run);
+    paddr_t pa = gpa >> GPA_BITS ? UINT64_MAX : virt->lookup(vm, gpa, bytes, &run);
 
     return pa == UINT64_MAX || run < bytes ? NULL : phys_to_virt(pa);
 }

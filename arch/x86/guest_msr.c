@@ -102,6 +102,7 @@ static int msr_write_tsc(struct vcpu *v, uint64_t value)
 {
     v->tsc_offset = value - arch_tsc();
     virt->set_tsc_offset(v, v->tsc_offset);
+    kvm_clock_refresh(v);
     return 0;
 }
 

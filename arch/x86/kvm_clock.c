@@ -1,14 +1,16 @@
 /*
  * kvmclock: a structure in guest memory from which the guest turns its TSC into nanoseconds.
  *
- * All vCPUs of a VM get the same pair (guest TSC 0, 0 ns) and the same multiplier, so their clocks
- * agree by construction. Where the TSC is stable the structure is written once, when its MSR is,
- * and says so in its flags; elsewhere it is written again each time the vCPU comes to a CPU, and
- * the flag and the feature bit CLOCKSOURCE_STABLE are not offered. Source: docs/guest-abi.md; Linux
+ * All vCPUs of a VM get the same pair (the counter at the VM's start, 0 ns) and the same
+ * multiplier, so their clocks agree by construction and the structure is written once, when its MSR
+ * is, or when the guest moves its counter. Where the CPUs' counters are apart it is written again
+ * each time the vCPU comes to a CPU. The flag and the feature bit CLOCKSOURCE_STABLE are offered
+ * only where the counter is invariant besides. Source: docs/guest-abi.md; Linux
  * Documentation/virt/kvm/x86/msr.rst.
  */
 #include <errno.h>
 
+#include "arch/x86/asm.h"
 #include "arch/x86/kvm_pv.h"
 #include "arch/x86/rtc.h"
 #include "kernel/arch.h"
@@ -56,18 +58,23 @@ static void clock_scale(uint64_t tsc_hz, uint32_t *mul, int8_t *shift)
 static void clock_write(struct vcpu *v, struct kvm_clock_area *area)
 {
     uint32_t version = atomic_get(&area->version) | 1;
-    bool stable = arch_tsc_is_stable();
+    bool fixed = arch_tsc_is_synchronous();
     uint32_t mul;
     int8_t shift;
 
     clock_scale(arch_tsc_hz(), &mul, &shift);
     atomic_set(&area->version, version);
     atomic_fence(); /* the guest sees the odd version before any new field */
-    area->tsc_timestamp = stable ? 0 : arch_tsc() + v->tsc_offset;
-    area->system_time_ns = stable ? 0 : arch_now() - v->vm->start_ns;
+    if (fixed) {    /* the counter at the VM's start, moved if the guest wrote its own */
+        area->tsc_timestamp = v->tsc_offset - v->vm->tsc_offset;
+        area->system_time_ns = 0;
+    } else {
+        area->tsc_timestamp = asm_rdtsc() + v->tsc_offset;
+        area->system_time_ns = arch_now() - v->vm->start_ns;
+    }
     area->tsc_to_system_mul = mul;
     area->tsc_shift = shift;
-    area->flags = stable ? CLOCK_FLAG_STABLE : 0;
+    area->flags = arch_tsc_is_stable() ? CLOCK_FLAG_STABLE : 0;
     atomic_set_release(&area->version, version + 1); /* and all fields before the even one */
 }
 
@@ -94,15 +101,21 @@ int kvm_clock_write_system_time(struct vcpu *v, uint64_t value)
     return 0;
 }
 
-void kvm_clock_switch_in(struct vcpu *v)
+void kvm_clock_refresh(struct vcpu *v)
 {
     struct kvm_clock_area *area;
 
-    if (!(v->pv->system_time_msr & KVM_MSR_ENABLE) || arch_tsc_is_stable())
+    if (!(v->pv->system_time_msr & KVM_MSR_ENABLE))
         return;
     area = clock_area(v);
     if (area)
         clock_write(v, area);
+}
+
+void kvm_clock_switch_in(struct vcpu *v)
+{
+    if (!arch_tsc_is_synchronous())
+        kvm_clock_refresh(v);
 }
 
 /* The wall clock at the VM's start, when its system time was 0. */

@@ -47,7 +47,8 @@ int kvm_msr_write(struct vcpu *v, uint32_t msr, uint64_t value);
 
 int kvm_clock_write_system_time(struct vcpu *v, uint64_t value); /* kvm_clock.c */
 int kvm_clock_write_wall_clock(struct vcpu *v, uint64_t value);
-void kvm_clock_switch_in(struct vcpu *v);            /* needed only where the TSC is not stable */
+void kvm_clock_refresh(struct vcpu *v);   /* the guest's counter was moved */
+void kvm_clock_switch_in(struct vcpu *v); /* acts only where the CPUs' counters are apart */
 int kvm_steal_write(struct vcpu *v, uint64_t value); /* kvm_steal.c */
 void kvm_steal_switch_in(struct vcpu *v, ns_t now);
 void kvm_steal_switch_out(struct vcpu *v, bool preempted);

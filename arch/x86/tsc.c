@@ -42,6 +42,11 @@ uint64_t arch_tsc_hz(void)
     return hz;
 }
 
+bool arch_tsc_is_synchronous(void)
+{
+    return synchronous;
+}
+
 bool arch_tsc_is_stable(void)
 {
     return synchronous && cpu_features.invariant_tsc;

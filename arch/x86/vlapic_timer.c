@@ -11,7 +11,7 @@
 #include "kernel/arch.h"
 
 /* Floor for a period: a guest cannot make the host spend all of its time in timer handlers. */
-#define PERIOD_MIN_NS (50 * NS_PER_US)
+#define PERIOD_MIN_NS (200 * NS_PER_US)
 
 /* Divide configuration (SDM figure 11-10): bits 3, 1, 0 select 2, 4, ... 128, 1. */
 static uint32_t timer_divisor(uint32_t divide)
