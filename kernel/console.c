@@ -134,7 +134,10 @@ enum console_word { WORD_COM1, WORD_E9, WORD_SYNC, WORD_NONE };
 static const char *const console_words[] = {
     [WORD_COM1] = "com1", [WORD_E9] = "e9", [WORD_SYNC] = "sync", [WORD_NONE] = "none"};
 
-/* The words of a list parted by commas, as a mask of BIT(enum console_word). */
+/*
+ * The words of a list parted by commas, as a mask of BIT(enum console_word). A list that names no
+ * console leaves the default: a misspelt word must not make the machine mute.
+ */
 static uint64_t read_words(const char *list)
 {
     uint64_t mask = 0;
@@ -150,10 +153,10 @@ static uint64_t read_words(const char *list)
         if (word < ARRAY_SIZE(console_words))
             mask |= BIT(word);
         else
-            pr_warn("warning: console=: no console `%.*s`; ignored", (int)n, list);
+            pr_warn("console=: no console `%.*s`; ignored", (int)n, list);
         list += n + (list[n] == ',');
     }
-    return mask;
+    return mask & (BIT(WORD_COM1) | BIT(WORD_E9) | BIT(WORD_NONE)) ? mask : mask | BIT(WORD_COM1);
 }
 
 static void open_serial(const char *com1)
@@ -166,9 +169,9 @@ static void open_serial(const char *com1)
                                  .irq = 4};
 
     if (uart_config_parse(&config, com1))
-        pr_warn("warning: com1=%s is malformed; 115200,8n1,0x3f8,4 is used", com1);
+        pr_warn("com1=%s is malformed; 115200,8n1,0x3f8,4 is used", com1);
     if (uart_init(&config))
-        pr_warn("warning: no serial port at %#x", config.io_base);
+        pr_warn("no serial port at %#x", config.io_base);
 }
 
 void console_init(const struct options *options)
@@ -201,8 +204,6 @@ void console_set_level(uint32_t loglvl)
 
 void console_log(uint32_t level, const char *text, size_t n)
 {
-    while (n && text[n - 1] == '\n')
-        n--;
     console_lock();
     make_ready();
     log_append(&console.log, level, arch_now(), text, n);

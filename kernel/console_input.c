@@ -165,7 +165,7 @@ static void check_irq_fn(struct timer *timer, ns_t now)
         return;
     }
     console_unlock();
-    pr_warn("warning: the serial port's interrupt does not arrive; the port is polled");
+    pr_warn("the serial port's interrupt does not arrive; the port is polled");
     timer_init(timer, poll_fn);
     timer_arm(timer, now + POLL_NS);
 }

@@ -183,5 +183,5 @@ void machine_print_warnings(void)
     struct fw_warnings *w = &machine.warnings;
 
     for (; printed < w->count; printed++)
-        pr_warn("warning: %s\n", w->text[printed]);
+        pr_warn("%s", w->text[printed]);
 }

@@ -46,11 +46,11 @@ void machine_print_loader(void)
     const char *unit;
     uint64_t amount = scale_bytes(memmap_ram_bytes(&machine.map, 0, UINT64_MAX), &unit);
 
-    pr_info("Numen, loaded by %s (multiboot %u%s) with %u modules and %lu %s of memory\n",
+    pr_info("Numen, loaded by %s (multiboot %u%s) with %u modules and %lu %s of memory",
             b->loader ? b->loader : "an unnamed loader", b->protocol, b->efi ? ", UEFI" : "",
             b->nmodules, amount, unit);
     if (b->cmdline && b->cmdline[0])
-        pr_info("command line: %s\n", b->cmdline);
+        pr_info("command line: %s", b->cmdline);
 }
 
 static void print_cpus(void)
@@ -61,7 +61,7 @@ static void print_cpus(void)
 
         if (cpus[i])
             arch_cpu_describe(cpus[i], text, sizeof(text));
-        pr_info("CPU %u: %u:%u:%u, node %u, APIC id %u, %s\n", i, p->socket, p->core, p->thread,
+        pr_info("CPU %u: %u:%u:%u, node %u, APIC id %u, %s", i, p->socket, p->core, p->thread,
                 p->node, p->apic_id, text);
     }
 }
@@ -77,7 +77,7 @@ static void print_node(uint32_t node)
 
     for (uint32_t to = 0; to < numa->nnodes && n < LINE_CHARS - 8; to++)
         n += format_text(line + n, sizeof(line) - (size_t)n, " %u", numa_distance(numa, node, to));
-    pr_info("%s\n", line);
+    pr_info("%s", line);
 }
 
 /* One line per last-level cache (more where cores do not fit): "    LLC 0: core 0 (0 1) ..". */
@@ -92,7 +92,7 @@ static uint32_t print_llc(const uint64_t *keys, uint32_t at)
         char separator = '(';
 
         if (n > LINE_CHARS - 40) {
-            pr_info("%s\n", line);
+            pr_info("%s", line);
             n = format_text(line, sizeof(line), "          ");
         }
         n += format_text(line + n, sizeof(line) - (size_t)n, " core %lu ", core);
@@ -106,7 +106,7 @@ static uint32_t print_llc(const uint64_t *keys, uint32_t at)
         }
         n += format_text(line + n, sizeof(line) - (size_t)n, ")");
     }
-    pr_info("%s\n", line);
+    pr_info("%s", line);
     return at;
 }
 
@@ -114,7 +114,7 @@ static uint32_t print_socket(const uint64_t *keys, uint32_t at)
 {
     uint64_t group = keys[at] & (KEY_NODE | KEY_SOCKET);
 
-    pr_info("  socket %llu\n", FIELD_GET(KEY_SOCKET, group));
+    pr_info("  socket %llu", FIELD_GET(KEY_SOCKET, group));
     while (at < cpu_count && (keys[at] & (KEY_NODE | KEY_SOCKET)) == group)
         at = print_llc(keys, at);
     return at;
@@ -128,7 +128,7 @@ void machine_print_topology(void)
     uint32_t at = 0;
 
     print_cpus();
-    pr_info("%u sockets, %u cores, %u threads, %u nodes%s\n", t->sockets, t->cores, t->threads,
+    pr_info("%u sockets, %u cores, %u threads, %u nodes%s", t->sockets, t->cores, t->threads,
             machine.numa.nnodes, t->hybrid ? ", hybrid" : "");
     if (!keys)
         return;

@@ -36,7 +36,7 @@ static void make_cpus(void)
             continue;
         if (!i)
             panic("no memory for the boot CPU's stacks");
-        pr_warn("warning: no memory for CPU %u; left out\n", i);
+        pr_warn("no memory for CPU %u; left out", i);
     }
 }
 
@@ -59,7 +59,7 @@ static void boot_cpu_join(struct cpu *cpu)
     if (timer_cpu_init(cpu))
         panic("no memory for the boot CPU's timers");
     if (virt && virt->cpu_enable(cpu, &why)) {
-        pr_warn("warning: no VMs on this machine: %s\n", why);
+        pr_warn("no VMs on this machine: %s", why);
         virt = NULL; /* before any other CPU looks */
     }
     cpu_go_online(cpu);
@@ -75,7 +75,7 @@ static bool cpu_join(struct cpu *cpu)
     if (is_spare_thread(cpu))
         return false;
     if (timer_cpu_init(cpu) || (virt && virt->cpu_enable(cpu, &why))) {
-        pr_warn("warning: CPU %u: %s; left out\n", cpu->id, why);
+        pr_warn("CPU %u: %s; left out", cpu->id, why);
         return false;
     }
     cpu_go_online(cpu);
@@ -117,7 +117,7 @@ static _Noreturn void main_on_own_stack(void)
     machine_place_cpus(true);
     machine_print_warnings();
     machine_print_topology();
-    pr_info("%u of %u CPUs up\n", up, cpu_count);
+    pr_info("%u of %u CPUs up", up, cpu_count);
     virt_select();
     if (schedule_init())
         panic("no memory for the scheduler");

@@ -47,8 +47,7 @@ static void fallback_fill(const struct numa *numa)
 static void range_add(paddr_t base, paddr_t end, uint32_t node)
 {
     if (nranges == PAGE_RANGES_MAX) {
-        pr_warn("warning: RAM at 0x%lx left unused: more than %u stretches\n", base,
-                PAGE_RANGES_MAX);
+        pr_warn("RAM at 0x%lx left unused: more than %u stretches", base, PAGE_RANGES_MAX);
         return;
     }
     ranges[nranges++] = (struct page_range){

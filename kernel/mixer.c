@@ -50,6 +50,15 @@ static void pend_line(struct mixer *m, const char *text, uint32_t n)
 
 /* ---- host lines ---- */
 
+static void pend_host_line(struct mixer *m, const struct log_line *line)
+{
+    char text[LOG_TEXT_MAX + sizeof(MIXER_WARNING)];
+    int n = format_text(text, sizeof(text), "%s%s", line->level == LOG_WARNING ? MIXER_WARNING : "",
+                        line->text);
+
+    pend_line(m, text, (uint32_t)n);
+}
+
 static bool next_host_line(struct mixer *m)
 {
     struct log_line line;
@@ -62,7 +71,7 @@ static bool next_host_line(struct mixer *m)
             pend_line(m, note, (uint32_t)strlen(note));
         }
         if (line.level < m->level)
-            pend_line(m, line.text, line.length);
+            pend_host_line(m, &line);
         if (byte_ring_count(&m->pending))
             return true;
     }

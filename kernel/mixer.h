@@ -21,6 +21,7 @@
 #include "kernel/log.h"
 
 #define MIXER_PROMPT        "numen> "
+#define MIXER_WARNING       "warning: " /* stands before host lines of that level */
 #define MIXER_PENDING_BYTES 2048u
 #define MIXER_GUEST_ROW     600u  /* bytes of a guest's line with its prefix; more are cut */
 #define MIXER_ECHO_ROOM     1024u /* pending bytes that one key or one line may need */

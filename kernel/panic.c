@@ -41,7 +41,7 @@ void panic(const char *fmt, ...)
     va_start(args, fmt);
     vformat_text(text, sizeof(text), fmt, args);
     va_end(args);
-    pr_err("PANIC on CPU %u: %s\n", cpu_this()->id, text);
+    pr_err("PANIC on CPU %u: %s", cpu_this()->id, text);
     arch_stack_trace();
     panic_leave();
 }

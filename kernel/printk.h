@@ -1,10 +1,10 @@
 /*
- * The console's output side.
+ * What the host has to say, line by line.
  *
  * printk formats (kernel/format.c: %d %u %x %lu %llu %lx %p %s %c %% with width, 0 and -, and %.*s)
- * into the log ring and, if the level passes loglvl=, to the console ring that the UART drains. It
- * never waits. A line is one call; lines of guests carry their "[name] " prefix by
- * console_guest_write.
+ * into the log ring; the console shows from there what passes loglvl=. It never waits. A call is a
+ * line, without a newline at its end, and its level stands in no text: the console puts "warning: "
+ * before those of pr_warn.
  */
 #ifndef KERNEL_PRINTK_H
 #define KERNEL_PRINTK_H

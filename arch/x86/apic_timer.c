@@ -45,13 +45,13 @@ void apic_timer_init(void)
 {
     deadline_mode = cpu_features.tsc_deadline;
     if (deadline_mode) {
-        pr_info("timer: TSC deadline\n");
+        pr_info("timer: TSC deadline");
         return;
     }
     measure_rate();
     if (!count_hz)
         panic("the local APIC's timer stands still");
-    pr_info("timer: one-shot, %lu.%03lu MHz\n", count_hz / 1000000, count_hz / 1000 % 1000);
+    pr_info("timer: one-shot, %lu.%03lu MHz", count_hz / 1000000, count_hz / 1000 % 1000);
 }
 
 void apic_timer_init_cpu(void)

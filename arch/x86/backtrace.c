@@ -62,7 +62,7 @@ void backtrace_print(uint64_t rip, uint64_t rbp)
 
     for (uint32_t i = 0; i < FRAMES_MAX; i++) {
         backtrace_place(place, sizeof(place), rip);
-        pr_err("  %016lx %s\n", rip, place);
+        pr_err("  %016lx %s", rip, place);
         if (!IS_ALIGNED(rbp, 8) || !cpu_area_is_stack(rbp, 16))
             return;
         if (asm_read_safe((const uint64_t *)rbp, &caller_rbp) ||

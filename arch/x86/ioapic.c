@@ -79,7 +79,7 @@ static void ioapic_add(const struct madt_ioapic *entry)
     io->gsi_base = entry->gsi_base;
     io->pins = (uint32_t)FIELD_GET(IOAPIC_VERSION_LAST, ioapic_read(io, IOAPIC_REG_VERSION)) + 1;
     if (io->pins > 240) { /* all ones: nobody answers */
-        pr_warn("warning: no I/O APIC at 0x%lx\n", entry->addr);
+        pr_warn("no I/O APIC at 0x%lx", entry->addr);
         return;
     }
     for (uint32_t pin = 0; pin < io->pins; pin++)

@@ -111,7 +111,7 @@ void arch_poweroff(uint8_t code)
     arch_stop_others();
     console_flush();
     debug_exit(code);
-    pr_info("it is safe to turn the machine off\n");
+    pr_info("it is safe to turn the machine off");
     console_flush();
     arch_halt();
 }

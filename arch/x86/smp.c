@@ -206,7 +206,7 @@ static void take_back(void)
 
 static void give_up(struct ap_slot *slot, const char *why)
 {
-    pr_warn("warning: CPU %u (APIC id %u) %s; left out\n", slot->cpu->id, slot->apic_id, why);
+    pr_warn("CPU %u (APIC id %u) %s; left out", slot->cpu->id, slot->apic_id, why);
     cpus[slot->cpu->id] = NULL;
 }
 

@@ -102,14 +102,14 @@ static bool fixup_apply(struct trap_frame *frame)
 
 static void registers_print(const struct trap_frame *f)
 {
-    pr_err("rip %016lx  cs %02lx  rflags %06lx  rsp %016lx  ss %02lx\n", f->rip, f->cs, f->rflags,
+    pr_err("rip %016lx  cs %02lx  rflags %06lx  rsp %016lx  ss %02lx", f->rip, f->cs, f->rflags,
            f->rsp, f->ss);
-    pr_err("rax %016lx  rbx %016lx  rcx %016lx  rdx %016lx\n", f->rax, f->rbx, f->rcx, f->rdx);
-    pr_err("rsi %016lx  rdi %016lx  rbp %016lx  r8  %016lx\n", f->rsi, f->rdi, f->rbp, f->r8);
-    pr_err("r9  %016lx  r10 %016lx  r11 %016lx  r12 %016lx\n", f->r9, f->r10, f->r11, f->r12);
-    pr_err("r13 %016lx  r14 %016lx  r15 %016lx  cr2 %016lx\n", f->r13, f->r14, f->r15,
+    pr_err("rax %016lx  rbx %016lx  rcx %016lx  rdx %016lx", f->rax, f->rbx, f->rcx, f->rdx);
+    pr_err("rsi %016lx  rdi %016lx  rbp %016lx  r8  %016lx", f->rsi, f->rdi, f->rbp, f->r8);
+    pr_err("r9  %016lx  r10 %016lx  r11 %016lx  r12 %016lx", f->r9, f->r10, f->r11, f->r12);
+    pr_err("r13 %016lx  r14 %016lx  r15 %016lx  cr2 %016lx", f->r13, f->r14, f->r15,
            asm_read_cr2());
-    pr_err("cr0 %016lx  cr3 %016lx  cr4 %016lx\n", asm_read_cr0(), asm_read_cr3(), asm_read_cr4());
+    pr_err("cr0 %016lx  cr3 %016lx  cr4 %016lx", asm_read_cr0(), asm_read_cr3(), asm_read_cr4());
 }
 
 /* After a jump to nowhere, what called is still the stack's last word. */
@@ -131,7 +131,7 @@ static _Noreturn void exception_fatal(const struct trap_frame *frame)
 
     panic_enter();
     backtrace_place(place, sizeof(place), frame->rip);
-    pr_err("PANIC on CPU %u: %s (vector %lu, error %lx) at %s\n", cpu_this()->id,
+    pr_err("PANIC on CPU %u: %s (vector %lu, error %lx) at %s", cpu_this()->id,
            name ? name : "reserved exception", frame->vector, frame->error, place);
     registers_print(frame);
     trace_print(frame);
@@ -144,15 +144,14 @@ static _Noreturn void machine_check(const struct trap_frame *frame)
     uint64_t capabilities, status, address;
 
     panic_enter();
-    pr_err("PANIC on CPU %u: machine check, status %lx\n", cpu_this()->id,
-           asm_rdmsr(MSR_MCG_STATUS));
+    pr_err("PANIC on CPU %u: machine check, status %lx", cpu_this()->id, asm_rdmsr(MSR_MCG_STATUS));
     capabilities = asm_rdmsr(MSR_MCG_CAP);
     for (uint32_t bank = 0; bank < FIELD_GET(MCG_CAP_COUNT, capabilities); bank++) {
         if (asm_rdmsr_safe(MSR_MC_STATUS(bank), &status) || !(status & MC_STATUS_VALID))
             continue;
         if (asm_rdmsr_safe(MSR_MC_ADDR(bank), &address))
             address = 0;
-        pr_err("bank %u: status %016lx address %016lx\n", bank, status, address);
+        pr_err("bank %u: status %016lx address %016lx", bank, status, address);
     }
     registers_print(frame);
     trace_print(frame);

@@ -98,18 +98,17 @@ void tsc_init(const struct fadt_info *fadt, paddr_t hpet)
     } else {
         name = "CPUID";
         hz = told ? told : GUESS_HZ;
-        pr_warn("warning: no timer to measure the TSC by; %lu MHz is %s\n", hz / 1000000,
+        pr_warn("no timer to measure the TSC by; %lu MHz is %s", hz / 1000000,
                 told ? "the CPU's word" : "a guess");
     }
     if (measured && told &&
         (measured > told ? measured - told : told - measured) > told / DISAGREE_PARTS)
-        pr_warn("warning: CPUID says the TSC runs at %lu MHz; the measurement is used\n",
-                told / 1000000);
+        pr_warn("CPUID says the TSC runs at %lu MHz; the measurement is used", told / 1000000);
     /* hz > 2^20 and < 2^40, so both quotients fit 64 bits. */
     ns_mult = asm_div128(NS_PER_SEC >> (64 - NS_SHIFT), NS_PER_SEC << NS_SHIFT, hz);
     ticks_mult = asm_div128(hz >> (64 - NS_SHIFT), hz << NS_SHIFT, NS_PER_SEC);
     start = arch_tsc();
-    pr_info("TSC %lu.%03lu MHz by %s%s\n", hz / 1000000, hz / 1000 % 1000, name,
+    pr_info("TSC %lu.%03lu MHz by %s%s", hz / 1000000, hz / 1000 % 1000, name,
             cpu_features.invariant_tsc ? ", invariant" : "");
 }
 
@@ -172,7 +171,7 @@ void tsc_compare_boot(struct cpu *cpu)
         return;
     cpu->arch->tsc_offset = (boot_sees - compare.new_sees) / 2;
     if (synchronous)
-        pr_warn("warning: the TSC of CPU %u is %ld ticks off; offsets are used\n", cpu->id,
+        pr_warn("the TSC of CPU %u is %ld ticks off; offsets are used", cpu->id,
                 -cpu->arch->tsc_offset);
     synchronous = false;
 }

@@ -27,5 +27,5 @@ void virt_select(void)
         if (reason)
             why = reason;
     }
-    pr_warn("virt: no VMs on this machine: %s\n", why);
+    pr_warn("virt: no VMs on this machine: %s", why);
 }

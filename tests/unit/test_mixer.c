@@ -205,6 +205,17 @@ static void test_level(void **state)
     bench_free(b);
 }
 
+static void test_warnings_say_so(void **state)
+{
+    struct bench *b = bench_new();
+
+    (void)state;
+    log_append(&b->log, LOG_WARNING, 0, "odd", 3);
+    log_append(&b->log, LOG_ERROR, 0, "bad", 3);
+    expect_raw(b, "warning: odd\r\nbad\r\n");
+    bench_free(b);
+}
+
 static void test_lost_lines_are_counted(void **state)
 {
     struct bench *b = bench_new();
@@ -441,6 +452,7 @@ int main(void)
         cmocka_unit_test(test_host_line_overwrites_the_prompt),
         cmocka_unit_test(test_reply_is_not_cut),
         cmocka_unit_test(test_level),
+        cmocka_unit_test(test_warnings_say_so),
         cmocka_unit_test(test_lost_lines_are_counted),
         cmocka_unit_test(test_attached_guest_is_raw),
         cmocka_unit_test(test_guest_lines),
