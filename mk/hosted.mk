@@ -63,6 +63,10 @@ $(B)/unit/$(1): $(patsubst %.c,$(B)/unit/obj/%.o,$(wildcard tools/$(1)/*.c)) $(B
 	$$(call say,LD) $$(CC) $$(SANITIZE) -o $$@ $$^
 endef
 $(foreach t,$(TOOL_FOLDERS),$(eval $(call host_tool_folder,$(t))))
+TESTED_TOOLS := $(TOOL_FOLDERS:%=$(B)/unit/%)
+
+host-test: host-tools $(TESTED_TOOLS) ## the tests of the host programs: TEST='-k memory' picks
+	@NUMEN_BUILD=$(B) $(PYTHON) -m pytest -q -rs tests/host $(TEST)
 
 # The programs stand on glibc, which the pure code does not.
 $(B)/host/obj/tools/%.o: TOOL_CFLAGS += -D_GNU_SOURCE
@@ -99,4 +103,4 @@ build/fuzz/fuzz_%: build/fuzz/obj/tests/fuzz/fuzz_%.o build/fuzz/libpure.a
                     $(patsubst %.c,$(B)/unit/obj/%.d,$(wildcard tools/numen-*/*.c)) \
                     $(patsubst %.c,build/fuzz/obj/%.d,$(PURE_SRCS) $(wildcard tests/fuzz/*.c)))
 
-.PHONY: unit host-tools docs fuzz fuzzers
+.PHONY: unit host-tools host-test docs fuzz fuzzers

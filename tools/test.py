@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-"""`make test`: unit tests, static checks, a short turn of the fuzzers, system tests; one last line.
+"""`make test`: unit tests, the host programs' tests, static checks, a short turn of the fuzzers, system
+tests; one last line.
 
 The programs have been built by the Makefile. The last line is "N passed, N failed" over everything;
-skipped system tests are listed before it, and a stage that ran nothing counts as failed.
+skipped tests are listed before it, and a stage that ran nothing counts as failed.
 """
 import os
 import subprocess
@@ -16,7 +17,6 @@ import run_unit
 
 BUILD = os.environ["NUMEN_BUILD"]
 FUZZ_SECONDS = 5
-RESULTS = "build/system-tests.xml"
 
 
 def programs(source_folder, prefix, program_folder):
@@ -43,22 +43,31 @@ def static_checks():
     return (int(words[0]), int(words[2])) if len(words) == 4 else (0, 1)
 
 
-def system_tests():
-    if os.path.exists(RESULTS):
-        os.remove(RESULTS)
-    subprocess.run([sys.executable, "-m", "pytest", "-n", "2", "-q", "-rs", f"--junitxml={RESULTS}",
-                    "tests/system"], check=False)
-    if not os.path.exists(RESULTS):
+def run_pytest(folder):
+    results = f"build/{os.path.basename(folder)}-tests.xml"
+    if os.path.exists(results):
+        os.remove(results)
+    subprocess.run([sys.executable, "-m", "pytest", "-n", "2", "-q", "-rs", f"--junitxml={results}",
+                    folder], check=False)
+    if not os.path.exists(results):
         return 0, 1
-    suite = ElementTree.parse(RESULTS).getroot().find("testsuite")
+    suite = ElementTree.parse(results).getroot().find("testsuite")
     total, failures, errors, skipped = (int(suite.get(name)) for name in
                                         ("tests", "failures", "errors", "skipped"))
     return total - failures - errors - skipped, failures + errors
 
 
+def host_programs():
+    return run_pytest("tests/host")
+
+
+def system_tests():
+    return run_pytest("tests/system")
+
+
 def main():
     passed = failed = 0
-    for stage in (unit_tests, static_checks, fuzzers, system_tests):
+    for stage in (unit_tests, host_programs, static_checks, fuzzers, system_tests):
         begun = time.monotonic()
         name = stage.__name__.replace("_", " ")
         print(f"--- {name}", flush=True)

@@ -166,10 +166,12 @@ void inputs_add_cpuid(struct inputs *in, struct file_bytes text)
     if (r.left_out)
         boot_warn(&in->warnings, "CPUID: %u CPUs beyond the announced number or %u; left out",
                   r.left_out, CPUS_MAX);
-    if (r.leaves)
+    if (r.leaves) {
         finish(&r, in);
-    else
+    } else {
         boot_warn(&in->warnings, "CPUID: no leaf in the dump; ignored");
+        free(r.cpus);
+    }
     free(r.all.entries);
     free(text.data);
 }

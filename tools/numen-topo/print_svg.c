@@ -15,13 +15,13 @@ enum level { LEVEL_MACHINE, LEVEL_SOCKET, LEVEL_LLC, LEVEL_CORE, LEVEL_CPU };
 enum {
     GAP = 6,
     TITLE = 18, /* height of a line of text */
-    CPU_WIDTH = 44,
+    CPU_WIDTH = 48,
     CPU_HEIGHT = 24,
     TEXT_RISE = 5, /* from the bottom of a line to its text's */
     MACHINE_WIDTH = 420,
     SOCKET_WIDTH = 220,
     LLC_WIDTH = 60,
-    CORE_WIDTH = 56,
+    CORE_WIDTH = 72,
 };
 
 static const int least_width[] = {MACHINE_WIDTH, SOCKET_WIDTH, LLC_WIDTH, CORE_WIDTH, CPU_WIDTH};

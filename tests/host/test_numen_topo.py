@@ -1,0 +1,268 @@
+"""numen-topo: what each input and option does, and that nothing damaged upsets it."""
+import json
+import random
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+import tables
+from tables import (ENABLED, HOTPLUG, acpidump, cpu_in, cpuid, cpuid_raw, lapic, madt, memory_in,
+                    slit, srat, x2apic)
+
+GIB = 1 << 30
+
+MADT = madt(*(lapic(i) for i in range(8)))
+SRAT = srat(*(cpu_in(1 + i // 4, i) for i in range(8)),
+            memory_in(1, 0, GIB), memory_in(2, GIB, 2 * GIB))
+SLIT = slit((10, 20, 20), (20, 10, 21), (20, 31, 10))
+CPUID = cpuid(range(8))
+WHOLE = {"madt": MADT, "srat": SRAT, "slit": SLIT, "cpuid": CPUID}
+
+TOPOLOGY_KEYS = ["cpus", "sockets", "cores", "threads", "nodes", "distance", "warnings"]
+
+
+def ram(result):
+    return [node["ram_bytes"] for node in result["nodes"]]
+
+
+def test_whole_machine(topo):
+    got = topo.json(**WHOLE)
+    assert list(got) == TOPOLOGY_KEYS + ["madt", "srat", "slit"]
+    assert got["cpus"][5] == {"cpu": 5, "apic_id": 5, "thread": 1, "core": 2, "llc": 1,
+                              "socket": 1, "node": 1, "online": True}
+    assert (got["sockets"], got["cores"], got["threads"]) == (2, 4, 8)
+    assert [node["pxm"] for node in got["nodes"]] == [1, 2]
+    assert got["nodes"][1]["cpus"] == [4, 5, 6, 7]
+    assert got["nodes"][1]["ranges"] == [[GIB, 3 * GIB - 1]]
+    assert ram(got) == [GIB, 2 * GIB]
+    assert got["distance"] == [[10, 21], [31, 10]]
+    assert got["warnings"] == []
+
+
+def test_tables_are_shown_as_read(topo):
+    got = topo.json(madt=madt(lapic(3, uid=7), x2apic(300, flags=2), lapic(0xFF, flags=0)),
+                    srat=srat(cpu_in(70000, 3, flags=0), memory_in(5, GIB, 0, flags=HOTPLUG)),
+                    slit=slit((10, 10), (10, 10)))
+    assert got["madt"]["entries"] == [
+        {"kind": "lapic", "uid": 7, "apic_id": 3, "flags": 1},
+        {"kind": "x2apic", "uid": 300, "apic_id": 300, "flags": 2},
+        {"kind": "lapic", "uid": 255, "apic_id": 255, "flags": 0}]
+    assert got["srat"]["cpus"] == [{"apic_id": 3, "pxm": 70000, "flags": 0}]
+    assert got["srat"]["mem"] == [{"pxm": 5, "base": GIB, "length": 0, "flags": HOTPLUG}]
+    assert got["slit"] == [[10, 10], [10, 10]]
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_any_single_input_is_enough(topo, name):
+    got = topo.json(**{name: WHOLE[name]})
+    assert len(got["cpus"]) == (8 if name in ("madt", "cpuid") else 0)
+    assert len(got["nodes"]) == (2 if name == "srat" else 1)
+
+
+def test_without_cpuid_each_id_is_a_core(topo):
+    got = topo.json(madt=MADT)
+    assert got["cores"] == 8 and got["warnings"] == []
+
+
+def test_cpus_of_the_dump_keep_its_order(topo):
+    got = topo.json(cpuid=cpuid([6, 0, 7, 1]))
+    assert [cpu["apic_id"] for cpu in got["cpus"]] == [6, 0, 7, 1]
+    assert [cpu["core"] for cpu in got["cpus"]] == [1, 0, 1, 0]
+
+
+def test_cpu_missing_from_the_dump(topo):
+    got = topo.json(madt=MADT, cpuid=cpuid(range(4)))
+    assert [cpu["socket"] for cpu in got["cpus"]] == [0] * 4 + [1] * 4
+    assert any("4 CPUs of the MADT" in line for line in got["warnings"])
+
+
+def test_second_table_stands_in(topo):
+    broken = MADT[:20]
+    got = topo.json(madt=[broken, MADT], srat=[SRAT, srat()])
+    assert len(got["cpus"]) == 8 and len(got["nodes"]) == 2
+    assert any("number 2 is used" in line for line in got["warnings"])
+    assert any("number 1 is used" in line for line in got["warnings"])
+
+
+def test_unusable_madt_falls_back_to_the_dump(topo):
+    assert len(topo.json(madt=MADT[:20], cpuid=cpuid(range(4)))["cpus"]) == 4
+
+
+def test_other_architecture(topo):
+    gicc = bytes([11, 80]) + bytes(78)
+    got = topo.json(madt=madt(gicc, gicc), status=1)
+    assert got["cpus"] == [] and any("another architecture" in w for w in got["warnings"])
+
+
+MEMORY_MAPS = {
+    "own": "# remark\n0x0-0x9ffff usable\n0x100000-0x3fffffff usable\n"
+           "0x40000000-0x7fffffff reserved\n",
+    "linux": "[    0.000000] BIOS-e820: [mem 0x0000000000000000-0x000000000009ffff] usable\n"
+             "[    0.000000] BIOS-e820: [mem 0x0000000000100000-0x000000003fffffff] usable\n"
+             "[    0.000000] BIOS-e820: [mem 0x0000000040000000-0x000000007fffffff] ACPI data\n",
+    "xen": "(XEN)  [0000000000000000, 000000000009ffff] (usable)\n"
+           "(XEN)  [0000000000100000, 000000003fffffff] (usable)\n"
+           "(XEN)  [0000000040000000, 000000007fffffff] (unusable)\n",
+    "iomem": "00000000-0009ffff : System RAM\n00100000-3fffffff : System RAM\n"
+             "  01000000-01ffffff : Kernel code\n40000000-7fffffff : ACPI Non-volatile Storage\n",
+    "numbers": "0-9ffff 1\n100000-3fffffff type 1\n40000000-7fffffff type 7\n",
+}
+
+
+@pytest.mark.parametrize("form", MEMORY_MAPS)
+def test_memory_map(topo, form):
+    got = topo.json(memmap=MEMORY_MAPS[form], srat=SRAT, madt=MADT)
+    assert ram(got) == [GIB - 0x60000, 0]
+    assert got["warnings"] == []
+
+
+def test_hotplug_ranges_count_as_far_as_the_map_has_ram(topo):
+    flagged = srat(memory_in(0, 0, 16 * GIB, ENABLED | HOTPLUG))
+    assert ram(topo.json(srat=flagged)) == [16 * GIB]
+    assert ram(topo.json(srat=flagged, memmap="0-3fffffff usable\n")) == [GIB]
+
+
+def test_range_beyond_what_a_cpu_can_address(topo):
+    assert ram(topo.json(memmap="0-ffffffffffffffff usable\n")) == [2**52]
+
+
+@pytest.mark.parametrize("word, sizes", [
+    ("numa=off", [3 * GIB]), ("numa=on", [GIB, 2 * GIB]), ("numa=fake=3", [GIB, GIB, GIB]),
+    ("no-numa", [3 * GIB])])
+def test_numa_option(topo, word, sizes):
+    assert ram(topo.json(**WHOLE, option=word)) == sizes
+
+
+def test_noacpi_needs_a_map(topo):
+    got = topo.json(srat=SRAT, memmap="0-3fffffff usable\n", option="numa=noacpi")
+    assert ram(got) == [GIB]
+
+
+def test_options_that_leave_cpus_offline(topo):
+    got = topo.json(**WHOLE, option=["maxcpus=5", "smt=off"])
+    assert [cpu["cpu"] for cpu in got["cpus"] if cpu["online"]] == [0, 2, 4]
+
+
+def test_unknown_option_is_a_warning(topo):
+    got = topo.json(madt=MADT, option="nonsense=1")
+    assert any("nonsense" in line for line in got["warnings"])
+
+
+@pytest.mark.parametrize("header", ["{name} @ 0x0000000000000000", "{name} @ 0xBFF7F1A0"])
+def test_acpidump(topo, header):
+    other = tables.table(b"DSDT", 2, bytes(range(256)) * 300)
+    text = acpidump(other, MADT, SRAT, other, SLIT, header=header)
+    expected = topo.json(madt=MADT, srat=SRAT, slit=SLIT)
+    assert topo.json("--acpidump", "-", stdin=text.encode()) == expected
+    assert topo.json(acpidump=text.replace("\n", "\r\n")) == expected
+
+
+def test_acpidump_that_is_damaged(topo):
+    text = acpidump(MADT, SRAT)
+    cut = "\n".join(line for line in text.splitlines() if "0030:" not in line)
+    got = topo.json(acpidump=cut, status=1)
+    assert len(got["warnings"]) == 2
+    got = topo.json(acpidump=text.replace("APIC @", "FACP @"))
+    assert got["madt"]["entries"] == [] and len(got["nodes"]) == 2
+    assert topo.json(acpidump="nothing of the kind\n", status=1)["warnings"]
+
+
+def test_cpuid_as_the_cpuid_program_prints_it(topo):
+    assert topo.json(cpuid=cpuid_raw(range(8))) == topo.json(cpuid=CPUID)
+    assert len(topo.json(cpuid="CPU:\n" + tables.leaf_b(5, 1, 2, raw=True))["cpus"]) == 1
+
+
+@pytest.mark.parametrize("text", ["", "cpus 4\n", "[cpu 99999999999999999999]\n1 0 0 0 0 0\n"])
+def test_cpuid_without_leaves(topo, text):
+    assert topo.json(cpuid=text, status=1)["cpus"] == []
+
+
+def test_cpuid_lines_that_make_no_sense(topo):
+    got = topo.json(cpuid="cpus 2\n[all]\n1 0 0 0 0\n1 0 0 0 0 0 0\n1 0 0 0 0 fffffffff\nx\n[cpu 2]\n"
+                          "1 0 0 0 0 0\n[cpu -1]\n[cpu 0]\n1 0 0 0 0 0\n")
+    assert len(got["cpus"]) == 2
+    assert any("5 lines not understood, the first is line 3" in w for w in got["warnings"])
+    assert any("1 CPUs beyond" in w for w in got["warnings"])
+
+
+def test_more_cpus_than_the_limit(topo):
+    got = topo.json(madt=madt(*(x2apic(i) for i in range(4100))))
+    assert len(got["cpus"]) == 4096 and any("limit of 4096" in w for w in got["warnings"])
+    got = topo.json(cpuid="cpus 5000\n[all]\n1 0 0 0 0 0\n")
+    assert len(got["cpus"]) == 4096 and any("left out" in w for w in got["warnings"])
+
+
+def test_tree(topo):
+    text = topo.tree(**WHOLE)
+    assert text.startswith("2 sockets, 2 LLCs, 4 cores, 8 threads, 2 nodes\n"
+                           "socket 0, node 0\n  LLC 0\n"
+                           "    core 0: cpu 0 (APIC id 0), cpu 1 (APIC id 1)\n")
+    assert "node 1, domain 2: 2 GiB, cpus 4-7\n  distance 31 10\n" in text
+    assert "  memory 0x000040000000-0x0000bfffffff, 2 GiB\n" in text
+    assert "warning: APIC" in topo.tree(madt=b"APIC", status=1)
+
+
+def test_picture(topo, tmp_path):
+    picture = tmp_path / "machine.svg"
+    text = topo.tree("--svg", picture, **WHOLE)
+    assert text == topo.tree(**WHOLE)
+    root = ElementTree.parse(picture).getroot()
+    names = [e.text for e in root.iter("{http://www.w3.org/2000/svg}title")]
+    assert len(names) == 8 and "CPU 7, APIC id 7, node 1" in names
+    assert topo.tree("--svg", "-", **WHOLE) == picture.read_text()
+    assert "node 0" in topo.tree("--svg", "-", srat=SRAT)
+    topo.run("--svg", tmp_path / "none" / "x.svg", "--madt", MADT, status=2)
+
+
+@pytest.mark.parametrize("words", [
+    [], ["--json"], ["--nonsense"], ["--madt"], ["stray"], ["--this-machine", "--madt", MADT],
+    ["--cpuid", b"", "--cpuid", b""], ["--memmap", b"", "--memmap", b""],
+    ["--madt", "/nonexistent"], ["--madt", "/"], ["--cpuid", "-", "--memmap", "-"],
+    ["--madt", MADT, "--json", "--svg", "-"]])
+def test_usage(topo, words):
+    assert topo.run(*words, status=2) == ""
+    assert topo.errors
+
+
+def test_help(topo):
+    assert "--this-machine" in topo.run("--help")
+
+
+def test_output_that_cannot_be_written(topo):
+    topo.run("--madt", MADT, "--svg", "/dev/full", status=2)
+    with open("/dev/full", "wb") as full:
+        topo.run("--madt", MADT, stdout=full, status=2)
+
+
+@pytest.mark.parametrize("option", ["madt", "srat", "slit", "cpuid", "memmap", "acpidump"])
+def test_input_of_another_kind(topo, option):
+    for content in (b"", b"\0", MADT[:36] if option != "madt" else SRAT, bytes(range(256)) * 20):
+        got = topo.json(**{option: content}, status=1)
+        assert got["cpus"] == [] and got["warnings"]
+
+
+def test_this_machine(topo):
+    got = topo.json("--this-machine")
+    assert len(got["cpus"]) >= 1 and got["nodes"]
+
+
+def damaged(data, chance):
+    """A copy with a few bytes changed, sometimes cut or grown."""
+    copy = bytearray(data)
+    for _ in range(chance.randint(1, 6)):
+        copy[chance.randrange(len(copy))] = chance.choice((0, 1, 10, 32, 127, 255))
+    if chance.random() < 0.3:
+        del copy[chance.randrange(len(copy)):]
+    return bytes(copy)
+
+
+def test_damage_of_every_input(topo):
+    """Whatever the bytes, the answer is JSON and 0 or 1; the sanitizers watch."""
+    chance = random.Random(3)
+    sound = {**WHOLE, "memmap": MEMORY_MAPS["linux"], "acpidump": acpidump(MADT, SRAT, SLIT)}
+    sound = {name: s if isinstance(s, bytes) else s.encode() for name, s in sound.items()}
+    for _ in range(60):
+        words = []
+        for name, data in sound.items():
+            words += [f"--{name}", damaged(data, chance)]
+        json.loads(topo.run(*words, "--json", status=(0, 1)))
