@@ -4,8 +4,6 @@
 
 #include "hv/firmware.h"
 
-#define PADDR_NONE UINT64_MAX
-
 void memmap_init(struct memmap *map, struct mem_range *ranges, uint32_t capacity);
 
 /* A firmware range; overlaps keep the severer type. Length 0 is ignored, a wrapping end is cut. */

@@ -139,9 +139,9 @@ static uint32_t order_of(size_t bytes)
 void *mem_zalloc(size_t bytes, uint32_t node)
 {
     uint32_t order = order_of(bytes);
-    paddr_t pa = order > PAGE_ORDER_MAX ? PADDR_INVALID : mem_alloc_pages(order, node);
+    paddr_t pa = order > PAGE_ORDER_MAX ? PADDR_NONE : mem_alloc_pages(order, node);
 
-    if (pa == PADDR_INVALID)
+    if (pa == PADDR_NONE)
         return NULL;
     return memset(phys_to_virt(pa), 0, ALIGN_UP(bytes, PAGE_BYTES));
 }

@@ -9,9 +9,7 @@
 
 #include "hv/types.h"
 
-#define PADDR_INVALID UINT64_MAX
-
-/* 2^order pages on `node`, or as near to it as there are any; PADDR_INVALID when there are none. */
+/* 2^order pages on `node`, or as near to it as there are any; PADDR_NONE when there are none. */
 paddr_t mem_alloc_pages(uint32_t order, uint32_t node);
 void mem_free_pages(paddr_t pa, uint32_t order);
 

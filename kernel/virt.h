@@ -133,7 +133,7 @@ struct virt_ops {
      * HAZARD_TLB on every CPU, so that none uses an old translation beyond its next entry.
      */
     int (*map)(struct vm *vm, gpa_t gpa, paddr_t pa, uint64_t bytes, bool writable);
-    /* Host address of gpa or UINT64_MAX; *run_bytes (may be NULL): contiguous from there on. */
+    /* Host address of gpa or PADDR_NONE; *run_bytes (may be NULL): contiguous from there on. */
     paddr_t (*lookup)(struct vm *vm, gpa_t gpa, uint64_t want_bytes, uint64_t *run_bytes);
     int (*vcpu_init)(struct vcpu *v); /* VMCS or VMCB, XSAVE area, on the vCPU's node; INIT state */
     void (*vcpu_fini)(struct vcpu *v);

@@ -90,7 +90,7 @@ static int vm_add_page(struct vm *vm, uint32_t order)
     paddr_t pa = mem_alloc_pages(order, vm_node_at(vm, vm->cursor));
     int err;
 
-    if (pa == PADDR_INVALID)
+    if (pa == PADDR_NONE)
         return -ENOMEM;
     memset(phys_to_virt(pa), 0, bytes);
     err = virt->map(vm, vm_gpa_at(vm, vm->cursor), pa, bytes, true);

@@ -15,7 +15,7 @@ void *vm_memory(struct vm *vm, gpa_t gpa, size_t bytes)
     uint64_t run = 0;
     paddr_t pa = gpa >> GPA_BITS ? UINT64_MAX : virt->lookup(vm, gpa, bytes, &run);
 
-    return pa == UINT64_MAX || run < bytes ? NULL : phys_to_virt(pa);
+    return pa == PADDR_NONE || run < bytes ? NULL : phys_to_virt(pa);
 }
 
 int vm_write(struct vm *vm, gpa_t gpa, const void *from, size_t bytes)
@@ -27,7 +27,7 @@ int vm_write(struct vm *vm, gpa_t gpa, const void *from, size_t bytes)
         paddr_t pa = virt->lookup(vm, gpa, bytes, &run);
         size_t n = MIN(run, (uint64_t)bytes);
 
-        if (pa == UINT64_MAX)
+        if (pa == PADDR_NONE)
             return -EFAULT;
         memcpy(phys_to_virt(pa), p, n);
         gpa += n;

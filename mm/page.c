@@ -195,7 +195,7 @@ int page_init(struct page_pool *pool, struct page_range ranges[], uint32_t nrang
         struct page_range *r = &ranges[i];
 
         memset(r->pages, 0, page_metadata_bytes(r->npages));
-        memset(r->heads, 0xff, sizeof r->heads);
+        memset(r->heads, 0xff, sizeof(r->heads));
         r->managed = 0;
         r->orders = 0;
         r->next = pool->nodes[r->node].first_range;

@@ -21,7 +21,6 @@
 #define PAGE_ORDER_MAX 18u /* 1 GiB */
 #define PAGE_ORDER_2M  9u
 #define PAGE_ORDERS    (PAGE_ORDER_MAX + 1)
-#define PADDR_NONE     UINT64_MAX
 
 enum {
     PAGE_EXACT_NODE = 0,    /* this node or nothing */

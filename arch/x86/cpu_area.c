@@ -94,7 +94,7 @@ int arch_cpu_make(uint32_t id, uint32_t apic_id, uint32_t node)
     char *memory;
     int error;
 
-    if (block == PADDR_INVALID)
+    if (block == PADDR_NONE)
         return -ENOMEM;
     memory = phys_to_virt(block);
     area = (struct cpu_area *)(memory + BLOCK_AREA);

@@ -39,8 +39,8 @@ static void read_basic(struct cpu_features *f)
     struct cpuid_regs leaf0 = asm_cpuid(CPUID_MAX_BASIC, 0);
     struct cpuid_regs leaf1 = asm_cpuid(CPUID_VERSION, 0);
 
-    f->intel = leaf0.ebx == 0x756e6547;                          /* Genu */
-    f->amd = leaf0.ebx == 0x68747541 || leaf0.ebx == 0x6f677948; /* Auth, Hygo */
+    f->intel = leaf0.ebx == CPUID_VENDOR_EBX_INTEL;
+    f->amd = leaf0.ebx == CPUID_VENDOR_EBX_AMD || leaf0.ebx == CPUID_VENDOR_EBX_HYGON;
     features_signature(leaf1.eax, &f->family, &f->model, &f->stepping);
     f->x2apic = leaf1.ecx & CPUID_1_ECX_X2APIC;
     f->tsc_deadline = leaf1.ecx & CPUID_1_ECX_DEADLINE;

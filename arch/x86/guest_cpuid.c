@@ -127,7 +127,7 @@ struct cpuid_regs guest_cpuid_lookup(const struct guest_cpuid_table *table, uint
 
 bool guest_cpuid_xcr0_valid(const struct guest_cpuid_table *table, uint64_t xcr0)
 {
-    if (!(xcr0 & GUEST_XCR0_X87) || (xcr0 & ~table->xcr0))
+    if (!(xcr0 & XCR0_X87) || (xcr0 & ~table->xcr0))
         return false;
-    return !(xcr0 & GUEST_XCR0_AVX) || (xcr0 & GUEST_XCR0_SSE);
+    return !(xcr0 & XCR0_AVX) || (xcr0 & XCR0_SSE);
 }

@@ -12,16 +12,12 @@
 #ifndef ARCH_X86_GUEST_CPUID_H
 #define ARCH_X86_GUEST_CPUID_H
 
+#include "arch/x86/regs/cr.h"
 #include "hv/bits.h"
 #include "hv/cpuid.h"
 
-#define GUEST_XCR0_X87  BIT(0)
-#define GUEST_XCR0_SSE  BIT(1)
-#define GUEST_XCR0_AVX  BIT(2)
-#define GUEST_XCR0_PKRU BIT(9)
-
 /* What guest_cpuid_build can offer; the caller's XSAVE area must have room for it. */
-#define GUEST_XCR0_ALL         (GUEST_XCR0_X87 | GUEST_XCR0_SSE | GUEST_XCR0_AVX | GUEST_XCR0_PKRU)
+#define GUEST_XCR0_ALL         (XCR0_X87 | XCR0_SSE | XCR0_AVX | XCR0_PKRU)
 
 #define GUEST_CPUID_KVM_BASE   0x40000000u
 #define GUEST_CPUID_NUMEN_BASE 0x40000100u

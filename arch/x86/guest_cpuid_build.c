@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "arch/x86/guest_cpuid_parts.h"
+#include "arch/x86/regs/cpuid.h"
 
 #define BASIC_MAX          0xdu
 #define EXTENDED_MAX_INTEL 0x80000008u
@@ -129,20 +130,15 @@ static struct cpuid_regs signature_regs(uint32_t eax, const char text[static 12]
 {
     uint32_t words[3];
 
-    memcpy(words, text, sizeof words);
+    memcpy(words, text, sizeof(words));
     return (struct cpuid_regs){eax, words[0], words[1], words[2]};
-}
-
-static bool vendor_is(const struct cpuid_regs *leaf0, const char *name)
-{
-    return !memcmp(&leaf0->ebx, name, 4);
 }
 
 /* Host's vendor and model where they are of the backend's kind; else a stand-in of that kind. */
 static void vendor_choose(struct build *b)
 {
     struct cpuid_regs host = host_leaf(b, 0, 0);
-    bool host_amd = vendor_is(&host, "Auth") || vendor_is(&host, "Hygo");
+    bool host_amd = host.ebx == CPUID_VENDOR_EBX_AMD || host.ebx == CPUID_VENDOR_EBX_HYGON;
 
     b->amd = b->config->backend == GUEST_ON_SVM;
     b->signature = host_leaf(b, 1, 0).eax;
@@ -160,14 +156,14 @@ static uint64_t xcr0_offered(const struct build *b)
 {
     uint32_t basic = host_leaf(b, 1, 0).ecx;
     uint64_t xcr0 = b->config->xcr0 & GUEST_XCR0_ALL & host_leaf(b, BASIC_MAX, 0).eax;
-    const uint64_t least = GUEST_XCR0_X87 | GUEST_XCR0_SSE;
+    const uint64_t least = XCR0_X87 | XCR0_SSE;
 
     if (!(basic & XSAVE) || (xcr0 & least) != least)
         return 0;
     if (!(basic & AVX))
-        xcr0 &= ~GUEST_XCR0_AVX;
+        xcr0 &= ~XCR0_AVX;
     if (!(host_leaf(b, 7, 0).ecx & PKU))
-        xcr0 &= ~GUEST_XCR0_PKRU;
+        xcr0 &= ~XCR0_PKRU;
     return xcr0;
 }
 
@@ -188,7 +184,7 @@ static void leaf_1_add(struct build *b)
     r.edx = (r.edx & LEAF1_EDX_PASS) | (cpus > 1 ? (uint32_t)HTT : 0);
     if (!b->xcr0)
         r.ecx &= (uint32_t)~LEAF1_ECX_XSAVE;
-    if (!(b->xcr0 & GUEST_XCR0_AVX))
+    if (!(b->xcr0 & XCR0_AVX))
         r.ecx &= (uint32_t)~LEAF1_ECX_AVX;
     add(b, 1, FIX_LEAF_1, r);
 }
@@ -202,12 +198,12 @@ static void leaf_7_add(struct build *b)
     r.ecx &= LEAF7_ECX_PASS & ~(b->rdtscp ? 0 : RDPID);
     r.edx &= LEAF7_EDX_PASS;
     r1 = (struct cpuid_regs){.eax = r1.eax & LEAF71_EAX_PASS};
-    if (!(b->xcr0 & GUEST_XCR0_AVX)) {
+    if (!(b->xcr0 & XCR0_AVX)) {
         r.ebx &= (uint32_t)~AVX2;
         r.ecx &= (uint32_t) ~(VAES | VPCLMUL);
         r1.eax &= (uint32_t)~AVX_VNNI;
     }
-    if (!(b->xcr0 & GUEST_XCR0_PKRU))
+    if (!(b->xcr0 & XCR0_PKRU))
         r.ecx &= (uint32_t)~PKU;
     r.eax = 1;
     guest_cpuid_add(b->table, 7, 0, FIX_LEAF_7 | FIXUP_BY_ECX, r);
@@ -258,7 +254,7 @@ static void leaf_80000001_add(struct build *b)
     r.ebx = 0;
     r.ecx &= EXT1_ECX_PASS;
     r.edx &= (b->amd ? EXT1_EDX_PASS | EXT1_EDX_AMD : EXT1_EDX_PASS) & ~(b->rdtscp ? 0 : RDTSCP);
-    if (!(b->xcr0 & GUEST_XCR0_AVX))
+    if (!(b->xcr0 & XCR0_AVX))
         r.ecx &= (uint32_t) ~(XOP | FMA4);
     if (b->amd) {
         r.ecx |= TOPOEXT | (cpus_per_socket(b) > 1 ? CMP_LEGACY : 0);
@@ -302,7 +298,7 @@ void guest_cpuid_build(struct guest_cpuid_table *table, const struct guest_cpuid
 {
     struct build b = {.table = table, .config = config};
 
-    memset(table, 0, sizeof *table);
+    memset(table, 0, sizeof(*table));
     vendor_choose(&b);
     b.rdtscp = b.amd || (config->runs & GUEST_RUNS_RDTSCP);
     b.xcr0 = xcr0_offered(&b);

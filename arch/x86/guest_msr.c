@@ -12,6 +12,7 @@
 #include "arch/x86/regs/apic.h"
 #include "arch/x86/regs/cr.h"
 #include "arch/x86/regs/msr.h"
+#include "arch/x86/regs/segment.h"
 #include "arch/x86/vlapic.h"
 #include "kernel/arch.h"
 #include "kernel/vm.h"
@@ -166,7 +167,7 @@ void guest_rdmsr_exit(struct vcpu *v)
     uint64_t value = 0;
 
     if (msr_read(v, (uint32_t)v->regs[VCPU_RCX], &value) < 0) {
-        vcpu_fault(v, GUEST_VECTOR_GP, 0);
+        vcpu_fault(v, VECTOR_GP, 0);
         return;
     }
     v->regs[VCPU_RAX] = (uint32_t)value;
@@ -185,7 +186,7 @@ void guest_wrmsr_exit(struct vcpu *v)
     else
         err = msr_write(v, msr, value);
     if (err < 0)
-        vcpu_fault(v, GUEST_VECTOR_GP, 0);
+        vcpu_fault(v, VECTOR_GP, 0);
     else
         virt->skip(v);
 }

@@ -2,7 +2,7 @@
  * The x86 side of a VM and its vCPUs that is the same under VT-x and AMD-V:
  * CPUID table, local APIC, paravirtual state, XCR0.
  *
- * Decides what the policy in guest_cpuid.c is fed with. One table serves all vCPUs of a VM.
+ * Decides what the policy in guest_cpuid_build.c is fed with. One table serves all vCPUs of a VM.
  */
 #include "arch/x86/guest_vcpu.h"
 
@@ -189,7 +189,7 @@ void guest_xsetbv_exit(struct vcpu *v)
                  guest_cpuid_xcr0_valid(v->cpuid, value);
 
     if (!valid) {
-        vcpu_fault(v, GUEST_VECTOR_GP, 0);
+        vcpu_fault(v, VECTOR_GP, 0);
         return;
     }
     virt->set_reg(v, VREG_XCR0, value);

@@ -5,9 +5,6 @@
 #include "arch/x86/guest_cpuid.h"
 #include "kernel/vcpu.h"
 
-#define GUEST_VECTOR_UD 6
-#define GUEST_VECTOR_GP 13
-
 bool guest_vcpu_has_rdtscp(const struct vcpu *v);
 bool guest_vcpu_has_nx(const struct vcpu *v);
 

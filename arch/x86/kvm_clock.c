@@ -28,7 +28,8 @@ struct kvm_clock_area {
 };
 _Static_assert(sizeof(struct kvm_clock_area) == 32, "pvclock_vcpu_time_info");
 
-#define CLOCK_FLAG_STABLE 0x01
+#define CLOCK_FLAG_STABLE  0x01
+#define CLOCK_MSR_RESERVED BIT(1) /* the address is a multiple of 4, bit 0 is KVM_MSR_ENABLE */
 
 struct kvm_wall_clock_area {
     uint32_t version;
@@ -92,7 +93,7 @@ int kvm_clock_write_system_time(struct vcpu *v, uint64_t value)
     v->pv->system_time_msr = value;
     if (!(value & KVM_MSR_ENABLE))
         return 0;
-    area = value & 2 ? NULL : clock_area(v);
+    area = value & CLOCK_MSR_RESERVED ? NULL : clock_area(v);
     if (!area) {
         v->pv->system_time_msr = 0;
         return -EINVAL;
@@ -125,7 +126,7 @@ int kvm_clock_write_wall_clock(struct vcpu *v, uint64_t value)
     uint64_t start_ns = rtc_boot_seconds() * NS_PER_SEC + v->vm->start_ns;
     uint32_t version;
 
-    if (!area || value & 3)
+    if (!area || !IS_ALIGNED(value, 4))
         return -EINVAL;
     version = atomic_get(&area->version) | 1;
     atomic_set(&area->version, version);

@@ -74,15 +74,15 @@ static uint64_t hypercall_do(struct vcpu *v)
 
     switch (v->regs[VCPU_RAX]) {
     case HYPERCALL_KICK_CPU:
-        if (offered & KVM_FEATURE_PV_UNHALT)
+        if (offered & GUEST_PV_UNHALT)
             return hypercall_kick(v, (uint32_t)v->regs[VCPU_RCX]);
         break;
     case HYPERCALL_SEND_IPI:
-        if (offered & KVM_FEATURE_PV_SEND_IPI)
+        if (offered & GUEST_PV_IPI)
             return hypercall_send_ipi(v);
         break;
     case HYPERCALL_SCHED_YIELD:
-        if (offered & KVM_FEATURE_PV_SCHED_YIELD)
+        if (offered & GUEST_PV_YIELD)
             return hypercall_sched_yield(v, (uint32_t)v->regs[VCPU_RBX]);
         break;
     case HYPERCALL_YIELD:

@@ -20,7 +20,7 @@ static uint64_t kvm_msr_feature(uint32_t msr)
     case KVM_MSR_SYSTEM_TIME:
         return KVM_FEATURE_CLOCKSOURCE2;
     case KVM_MSR_STEAL_TIME:
-        return KVM_FEATURE_STEAL_TIME;
+        return GUEST_PV_STEAL;
     default:
         return 0;
     }
@@ -78,7 +78,7 @@ uint32_t kvm_features_offered(uint32_t wanted)
     if (!arch_tsc_is_stable())
         offered &= ~(uint32_t)KVM_FEATURE_CLOCKSOURCE_STABLE;
     /* The flush request rides on the steal-time area. */
-    if (!(offered & KVM_FEATURE_STEAL_TIME))
-        offered &= ~(uint32_t)KVM_FEATURE_PV_TLB_FLUSH;
+    if (!(offered & GUEST_PV_STEAL))
+        offered &= ~(uint32_t)GUEST_PV_TLB;
     return offered;
 }

@@ -19,14 +19,9 @@ enum kvm_msr {
 
 #define KVM_MSR_ENABLE BIT(0) /* of SYSTEM_TIME and STEAL_TIME; the address has it clear */
 
-/* Feature bits of leaf 0x40000001 EAX. */
+/* The three bits of GUEST_PV_KVMCLOCK. */
 #define KVM_FEATURE_CLOCKSOURCE        BIT(0)
 #define KVM_FEATURE_CLOCKSOURCE2       BIT(3)
-#define KVM_FEATURE_STEAL_TIME         BIT(5)
-#define KVM_FEATURE_PV_UNHALT          BIT(7)
-#define KVM_FEATURE_PV_TLB_FLUSH       BIT(9)
-#define KVM_FEATURE_PV_SEND_IPI        BIT(11)
-#define KVM_FEATURE_PV_SCHED_YIELD     BIT(13)
 #define KVM_FEATURE_CLOCKSOURCE_STABLE BIT(24)
 
 struct kvm_steal_area;

@@ -76,7 +76,7 @@ void kvm_steal_switch_in(struct vcpu *v, ns_t now)
     if (!area)
         return;
     before = atomic_exchange(&area->preempted, (uint8_t)0);
-    if ((before & KVM_VCPU_FLUSH_TLB) && (v->vm->pv_features & KVM_FEATURE_PV_TLB_FLUSH))
+    if ((before & KVM_VCPU_FLUSH_TLB) && (v->vm->pv_features & GUEST_PV_TLB))
         virt->tlb_flush(v);
     steal_write(v, now);
 }

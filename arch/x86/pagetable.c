@@ -14,46 +14,33 @@
 
 #include <errno.h>
 
+#include "arch/x86/regs/paging.h"
 #include "hv/assert.h"
 #include "hv/atomic.h"
 #include "hv/bits.h"
 
-#define ENTRIES       512u
-#define ROOT_LEVEL    4u
-#define ADDRESS_BITS  48u
+#define ROOT_LEVEL   4u
+#define ADDRESS_BITS 48u
 
-#define ENTRY_ADDRESS BITS(51, 12)
-#define ENTRY_LARGE   BIT(7)
-
-#define HOST_PRESENT  BIT(0)
-#define HOST_WRITE    BIT(1)
-#define HOST_USER     BIT(2)
-#define HOST_PWT      BIT(3)
-#define HOST_PCD      BIT(4)
-#define HOST_ACCESSED BIT(5)
-#define HOST_DIRTY    BIT(6)
-#define HOST_GLOBAL   BIT(8)
-#define HOST_NX       BIT(63)
-
-#define EPT_READ      BIT(0)
-#define EPT_WRITE     BIT(1)
-#define EPT_EXEC      BIT(2)
-#define EPT_WB        FIELD_PREP(BITS(5, 3), 6)
-#define EPT_UC        FIELD_PREP(BITS(5, 3), 0)
+#define EPT_READ     BIT(0)
+#define EPT_WRITE    BIT(1)
+#define EPT_EXEC     BIT(2)
+#define EPT_WB       FIELD_PREP(BITS(5, 3), 6)
+#define EPT_UC       FIELD_PREP(BITS(5, 3), 0)
 
 /*
  * Accessed and dirty are set from the start: nobody reads them, and the walker need not write them.
  */
 const struct pt_format pt_format_host = {
-    .present = HOST_PRESENT,
-    .table = HOST_PRESENT | HOST_WRITE | HOST_USER,
-    .leaf = HOST_PRESENT | HOST_ACCESSED | HOST_DIRTY,
+    .present = PTE_PRESENT,
+    .table = PTE_PRESENT | PTE_WRITE | PTE_USER,
+    .leaf = PTE_PRESENT | PTE_ACCESSED | PTE_DIRTY,
     .rights = {{0, 0},
-               {HOST_WRITE, 0},
-               {0, HOST_NX},
-               {HOST_USER, 0},
-               {HOST_GLOBAL, 0},
-               {HOST_PWT | HOST_PCD, 0}},
+               {PTE_WRITE, 0},
+               {0, PTE_NO_EXECUTE},
+               {PTE_USER, 0},
+               {PTE_GLOBAL, 0},
+               {PTE_UNCACHED, 0}},
 };
 
 const struct pt_format pt_format_ept = {
@@ -65,10 +52,10 @@ const struct pt_format pt_format_ept = {
 
 /* A nested walk counts as a user's access, whatever the guest's ring (APM 15.25.5). */
 const struct pt_format pt_format_npt = {
-    .present = HOST_PRESENT,
-    .table = HOST_PRESENT | HOST_WRITE | HOST_USER,
-    .leaf = HOST_PRESENT | HOST_USER | HOST_ACCESSED | HOST_DIRTY,
-    .rights = {{0, 0}, {HOST_WRITE, 0}, {0, HOST_NX}, {0, 0}, {0, 0}, {HOST_PWT | HOST_PCD, 0}},
+    .present = PTE_PRESENT,
+    .table = PTE_PRESENT | PTE_WRITE | PTE_USER,
+    .leaf = PTE_PRESENT | PTE_USER | PTE_ACCESSED | PTE_DIRTY,
+    .rights = {{0, 0}, {PTE_WRITE, 0}, {0, PTE_NO_EXECUTE}, {0, 0}, {0, 0}, {PTE_UNCACHED, 0}},
 };
 
 static uint64_t level_bytes(unsigned level)
@@ -84,14 +71,14 @@ static bool is_present(const struct pagetable *pt, uint64_t entry)
 
 static bool is_leaf(uint64_t entry, unsigned level)
 {
-    return level == 1 || (entry & ENTRY_LARGE);
+    return level == 1 || (entry & PTE_LARGE);
 }
 
 static uint64_t *entry_of(const struct pagetable *pt, paddr_t table, uint64_t va, unsigned level)
 {
     uint64_t *entries = pt->memory->at(table);
 
-    return &entries[va / level_bytes(level) % ENTRIES];
+    return &entries[va / level_bytes(level) % PT_ENTRIES];
 }
 
 /* Release pairs with the hardware's walk: the table below is complete before it can be reached. */
@@ -126,24 +113,24 @@ int pagetable_init(struct pagetable *pt, const struct pt_format *format,
         .root = memory->alloc(context),
         .largest_level = largest_level,
     };
-    return pt->root == PT_NO_PAGE ? -ENOMEM : 0;
+    return pt->root == PADDR_NONE ? -ENOMEM : 0;
 }
 
 static void free_table(struct pagetable *pt, paddr_t table, unsigned level)
 {
     const uint64_t *entries = pt->memory->at(table);
 
-    for (unsigned i = 0; level > 1 && i < ENTRIES; i++)
+    for (unsigned i = 0; level > 1 && i < PT_ENTRIES; i++)
         if (is_present(pt, entries[i]) && !is_leaf(entries[i], level))
-            free_table(pt, entries[i] & ENTRY_ADDRESS, level - 1);
+            free_table(pt, entries[i] & PTE_ADDR, level - 1);
     pt->memory->free(pt->context, table);
 }
 
 void pagetable_fini(struct pagetable *pt)
 {
-    if (pt->root != PT_NO_PAGE)
+    if (pt->root != PADDR_NONE)
         free_table(pt, pt->root, ROOT_LEVEL);
-    pt->root = PT_NO_PAGE;
+    pt->root = PADDR_NONE;
 }
 
 /*
@@ -157,7 +144,7 @@ static uint64_t *walk_making(struct pagetable *pt, uint64_t va, unsigned level, 
         if (!is_present(pt, *entry)) {
             paddr_t table = pt->memory->alloc(pt->context);
 
-            if (table == PT_NO_PAGE) {
+            if (table == PADDR_NONE) {
                 *error = -ENOMEM;
                 return NULL;
             }
@@ -166,7 +153,7 @@ static uint64_t *walk_making(struct pagetable *pt, uint64_t va, unsigned level, 
             *error = -EEXIST;
             return NULL;
         }
-        entry = entry_of(pt, *entry & ENTRY_ADDRESS, va, at - 1);
+        entry = entry_of(pt, *entry & PTE_ADDR, va, at - 1);
     }
     return entry;
 }
@@ -181,7 +168,7 @@ static uint64_t *walk_existing(const struct pagetable *pt, uint64_t va, unsigned
 
     while (is_present(pt, *entry) && !is_leaf(*entry, at)) {
         at--;
-        entry = entry_of(pt, *entry & ENTRY_ADDRESS, va, at);
+        entry = entry_of(pt, *entry & PTE_ADDR, va, at);
     }
     *level = at;
     return entry;
@@ -211,7 +198,7 @@ static int64_t map_leaf(struct pagetable *pt, uint64_t va, paddr_t pa, uint64_t 
         return error;
     if (is_present(pt, *entry))
         return -EEXIST;
-    entry_set(entry, pa | bits | (level > 1 ? ENTRY_LARGE : 0));
+    entry_set(entry, pa | bits | (level > 1 ? PTE_LARGE : 0));
     return (int64_t)level_bytes(level);
 }
 
@@ -219,7 +206,7 @@ int pagetable_map(struct pagetable *pt, uint64_t va, paddr_t pa, uint64_t bytes,
 {
     uint64_t bits = leaf_bits(pt->format, rights);
 
-    if (!range_is_valid(va, bytes) || (pa & ~ENTRY_ADDRESS) || !(rights & PT_READ))
+    if (!range_is_valid(va, bytes) || (pa & ~PTE_ADDR) || !(rights & PT_READ))
         return -EINVAL;
     while (bytes) {
         int64_t done = map_leaf(pt, va, pa, bytes, bits);
@@ -237,13 +224,13 @@ int pagetable_map(struct pagetable *pt, uint64_t va, paddr_t pa, uint64_t bytes,
 static int split_leaf(struct pagetable *pt, uint64_t *entry, unsigned level)
 {
     paddr_t table = pt->memory->alloc(pt->context);
-    uint64_t below = *entry & ~(level == 2 ? ENTRY_LARGE : 0);
+    uint64_t below = *entry & ~(level == 2 ? PTE_LARGE : 0);
     uint64_t *entries;
 
-    if (table == PT_NO_PAGE)
+    if (table == PADDR_NONE)
         return -ENOMEM;
     entries = pt->memory->at(table);
-    for (unsigned i = 0; i < ENTRIES; i++)
+    for (unsigned i = 0; i < PT_ENTRIES; i++)
         entries[i] = below + i * level_bytes(level - 1);
     entry_set(entry, table | pt->format->table);
     return 0;
@@ -277,14 +264,14 @@ int pagetable_unmap(struct pagetable *pt, uint64_t va, uint64_t bytes)
 paddr_t pagetable_lookup(const struct pagetable *pt, uint64_t va, uint64_t want_bytes,
                          uint64_t *run_bytes)
 {
-    paddr_t first = PT_NO_PAGE;
+    paddr_t first = PADDR_NONE;
     uint64_t run = 0;
 
     do {
         unsigned level;
         uint64_t entry = *walk_existing(pt, va + run, &level);
         uint64_t offset = (va + run) & (level_bytes(level) - 1);
-        paddr_t pa = (entry & ENTRY_ADDRESS & ~(level_bytes(level) - 1)) + offset;
+        paddr_t pa = (entry & PTE_ADDR & ~(level_bytes(level) - 1)) + offset;
 
         if (!is_present(pt, entry) || (run && pa != first + run))
             break;

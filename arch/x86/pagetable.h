@@ -39,10 +39,8 @@ extern const struct pt_format pt_format_host;
 extern const struct pt_format pt_format_ept;
 extern const struct pt_format pt_format_npt;
 
-#define PT_NO_PAGE UINT64_MAX
-
 struct pt_memory {
-    paddr_t (*alloc)(void *context); /* a zeroed page, or PT_NO_PAGE */
+    paddr_t (*alloc)(void *context); /* a zeroed page, or PADDR_NONE */
     void (*free)(void *context, paddr_t page);
     void *(*at)(paddr_t page); /* where the code can touch it */
 };
@@ -76,7 +74,7 @@ __attribute__((warn_unused_result)) int pagetable_unmap(struct pagetable *pt, ui
                                                         uint64_t bytes);
 
 /*
- * Where va is mapped, or PT_NO_PAGE. *run_bytes, unless NULL, becomes the number of bytes from va
+ * Where va is mapped, or PADDR_NONE. *run_bytes, unless NULL, becomes the number of bytes from va
  * on that are contiguous there, counted no further than `want_bytes` asks for.
  */
 paddr_t pagetable_lookup(const struct pagetable *pt, uint64_t va, uint64_t want_bytes,

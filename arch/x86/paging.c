@@ -57,7 +57,7 @@ static paddr_t table_alloc(void *context)
                              : mem_alloc_pages(0, 0);
 
     (void)context;
-    if (page != PT_NO_PAGE)
+    if (page != PADDR_NONE)
         memset(phys_to_virt(page), 0, PAGE_BYTES);
     return page;
 }
@@ -165,7 +165,7 @@ const void *arch_map_firmware(void *context, paddr_t pa, size_t bytes)
     for (paddr_t page = ALIGN_DOWN(pa, PAGE_BYTES); page < end;) {
         uint64_t run;
 
-        if (pagetable_lookup(&host, DIRECT_MAP_BASE + page, end - page, &run) != PT_NO_PAGE) {
+        if (pagetable_lookup(&host, DIRECT_MAP_BASE + page, end - page, &run) != PADDR_NONE) {
             page += run;
             continue;
         }
@@ -198,7 +198,7 @@ static paddr_t trampoline_alloc(void *context)
 {
     (void)context;
     if (trampoline_used == ARRAY_SIZE(trampoline_tables))
-        return PT_NO_PAGE;
+        return PADDR_NONE;
     return virt_to_phys(trampoline_tables[trampoline_used++]);
 }
 
@@ -215,7 +215,7 @@ paddr_t paging_trampoline_begin(paddr_t page)
 
     if (pagetable_init(&trampoline, &format, &memory, NULL, 1) ||
         pagetable_map(&trampoline, page, page, PAGE_BYTES, PT_READ | PT_EXEC))
-        return PT_NO_PAGE;
+        return PADDR_NONE;
     memcpy(root + UPPER_HALF, own + UPPER_HALF, UPPER_HALF * sizeof(*root));
     return trampoline.root;
 }

@@ -22,7 +22,7 @@ void paging_load(void);
 
 /*
  * A table of its own for the AP trampoline: `page` mapped where it is, read and execute only,
- * beside the hypervisor's own half. Returns its root, below 4 GiB, or PT_NO_PAGE.
+ * beside the hypervisor's own half. Returns its root, below 4 GiB, or PADDR_NONE.
  * paging_trampoline_end unmaps the page when no AP is under way any more.
  */
 paddr_t paging_trampoline_begin(paddr_t page);

@@ -250,7 +250,7 @@ static void start_all(paddr_t page)
 {
     paddr_t root = paging_trampoline_begin(page);
 
-    if (root == PT_NO_PAGE)
+    if (root == PADDR_NONE)
         return;
     trampoline_fill(page, root);
     slots_fill();

@@ -105,7 +105,7 @@ static int svm_cpu_enable(struct cpu *cpu, const char **why)
     vc = cpu->arch->virt;
     vc->own_page = mem_alloc_pages(0, cpu->place.node);
     vc->host_page = mem_alloc_pages(0, cpu->place.node);
-    if (vc->own_page == PADDR_INVALID || vc->host_page == PADDR_INVALID)
+    if (vc->own_page == PADDR_NONE || vc->host_page == PADDR_NONE)
         return refuse(why, "AMD-V: no memory for the host save areas");
     memset(phys_to_virt(vc->own_page), 0, PAGE_BYTES);
     memset(phys_to_virt(vc->host_page), 0, PAGE_BYTES);

@@ -68,7 +68,7 @@ int svm_shared_init(void)
 
     msrpm = mem_alloc_pages(MSRPM_ORDER, 0);
     iopm = mem_alloc_pages(IOPM_ORDER, 0);
-    if (msrpm == PADDR_INVALID || iopm == PADDR_INVALID)
+    if (msrpm == PADDR_NONE || iopm == PADDR_NONE)
         return -ENOMEM;
     map = phys_to_virt(msrpm);
     memset(map, 0xff, MSRPM_BYTES);

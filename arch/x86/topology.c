@@ -25,15 +25,11 @@
 #define AMD_26_EBX_CORE_TYPE   BITS(31, 28)
 #define AMD_26_TYPE_EFFICIENCY 1u
 
-#define VENDOR_EBX_AMD         0x68747541u /* "Auth" */
-#define VENDOR_EBX_HYGON       0x6f677948u /* "Hygo" */
-#define VENDOR_EBX_INTEL       0x756e6547u /* "Genu" */
-
 bool topo_is_amd(struct cpuid_dump dump)
 {
     uint32_t ebx = cpuid_dump_lookup(dump, 0, 0).ebx;
 
-    return ebx == VENDOR_EBX_AMD || ebx == VENDOR_EBX_HYGON;
+    return ebx == CPUID_VENDOR_EBX_AMD || ebx == CPUID_VENDOR_EBX_HYGON;
 }
 
 uint32_t topo_family(struct cpuid_dump dump)
@@ -106,7 +102,7 @@ static bool shifts_from_levels(struct topo_ids *ids, struct cpuid_dump dump, uin
 static bool shifts_from_leaf_4(struct topo_ids *ids, struct cpuid_dump dump)
 {
     uint32_t logical = topo_leaf1_logical(dump);
-    struct cpuid_regs cache = cpuid_dump_lookup(dump, TOPO_LEAF_CACHE, 0);
+    struct cpuid_regs cache = cpuid_dump_lookup(dump, CPUID_CACHES, 0);
     uint32_t cores = (uint32_t)FIELD_GET(CACHE_EAX_CORES, cache.eax) + 1;
     uint32_t core_bits = bits_log2_ceil(cores), all_bits = bits_log2_ceil(logical);
 
@@ -125,14 +121,14 @@ static enum topo_source shifts_decode(struct topo_ids *ids, struct cpuid_dump du
 {
     struct cpuid_regs leaf0 = cpuid_dump_lookup(dump, 0, 0);
 
-    if (shifts_from_levels(ids, dump, TOPO_LEAF_1F))
+    if (shifts_from_levels(ids, dump, CPUID_TOPOLOGY_V2))
         return TOPO_FROM_LEAF_1F;
-    if (shifts_from_levels(ids, dump, TOPO_LEAF_B))
+    if (shifts_from_levels(ids, dump, CPUID_TOPOLOGY))
         return TOPO_FROM_LEAF_B;
     /* AMD's older parts leave 0xB empty by design; on Intel's it is worth a word. */
-    if (leaf0.ebx == VENDOR_EBX_INTEL && leaf0.eax >= TOPO_LEAF_B)
+    if (leaf0.ebx == CPUID_VENDOR_EBX_INTEL && leaf0.eax >= CPUID_TOPOLOGY)
         topo_note_add(ids, TOPO_NOTE_EMPTY_LEAF_B, 0, 0);
-    if (shifts_from_levels(ids, dump, TOPO_LEAF_AMD_26))
+    if (shifts_from_levels(ids, dump, CPUID_AMD_TOPOLOGY_V2))
         return TOPO_FROM_AMD_26;
     if (topo_amd_shifts(ids, dump))
         return TOPO_FROM_AMD;
@@ -146,8 +142,8 @@ static enum topo_source shifts_decode(struct topo_ids *ids, struct cpuid_dump du
 /* A small core outside the L3 is one of the low-power island (Meteor Lake, Arrow Lake H). */
 static enum topo_core_rank rank_decode(const struct topo_ids *ids, struct cpuid_dump dump)
 {
-    struct cpuid_regs amd = cpuid_dump_lookup(dump, TOPO_LEAF_AMD_26, 0);
-    uint32_t intel = cpuid_dump_lookup(dump, TOPO_LEAF_CORE_TYPE, 0).eax;
+    struct cpuid_regs amd = cpuid_dump_lookup(dump, CPUID_AMD_TOPOLOGY_V2, 0);
+    uint32_t intel = cpuid_dump_lookup(dump, CPUID_CORE_TYPE, 0).eax;
 
     if (FIELD_GET(CORE_TYPE, intel) == CORE_TYPE_ATOM)
         return ids->llc_level == 3 ? TOPO_CORE_SMALL : TOPO_CORE_LOW_POWER;

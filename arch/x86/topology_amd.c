@@ -28,8 +28,8 @@
  */
 static uint32_t zen_threads(struct cpuid_dump dump)
 {
-    struct cpuid_regs unit = cpuid_dump_lookup(dump, TOPO_LEAF_AMD_UNIT, 0);
-    uint32_t own_id = (uint32_t)FIELD_GET(LEAF1_EBX_APIC_ID, cpuid_dump_lookup(dump, 1, 0).ebx);
+    struct cpuid_regs unit = cpuid_dump_lookup(dump, CPUID_AMD_TOPOLOGY, 0);
+    uint32_t own_id = (uint32_t)FIELD_GET(CPUID_1_EBX_APIC_ID, cpuid_dump_lookup(dump, 1, 0).ebx);
     uint32_t threads = (uint32_t)FIELD_GET(AMD_UNIT_EBX_PER, unit.ebx) + 1;
     bool sound = threads <= THREADS_PER_ZEN_MAX && (unit.eax & 0xff) == own_id;
 
@@ -43,7 +43,7 @@ static uint32_t zen_threads(struct cpuid_dump dump)
 static void zen_shifts_by_count(struct topo_ids *ids, struct cpuid_dump dump, uint32_t count)
 {
     uint32_t logical = topo_leaf1_logical(dump);
-    struct cpuid_regs unit = cpuid_dump_lookup(dump, TOPO_LEAF_AMD_UNIT, 0);
+    struct cpuid_regs unit = cpuid_dump_lookup(dump, CPUID_AMD_TOPOLOGY, 0);
     uint32_t told = (uint32_t)FIELD_GET(AMD_UNIT_EBX_PER, unit.ebx) + 1;
     bool counts_cores = logical > count && logical % count == 0;
     uint32_t threads = counts_cores ? logical / count : zen_threads(dump);
@@ -58,7 +58,7 @@ static void zen_shifts_by_count(struct topo_ids *ids, struct cpuid_dump dump, ui
 
 bool topo_amd_shifts(struct topo_ids *ids, struct cpuid_dump dump)
 {
-    struct cpuid_regs sizes = cpuid_dump_lookup(dump, TOPO_LEAF_AMD_SIZE, 0);
+    struct cpuid_regs sizes = cpuid_dump_lookup(dump, CPUID_SIZES, 0);
     uint32_t count = (uint32_t)FIELD_GET(AMD_SIZE_ECX_CPUS, sizes.ecx) + 1;
     uint32_t bits = (uint32_t)FIELD_GET(AMD_SIZE_ECX_BITS, sizes.ecx);
     bool zen = topo_family(dump) >= FAMILY_ZEN;
@@ -79,7 +79,7 @@ uint32_t topo_amd_dies(struct cpuid_dump dump)
 {
     uint32_t family = topo_family(dump);
     uint32_t pkg = cpuid_dump_lookup(dump, 0x80000001, 0).ebx;
-    uint32_t unit_ecx = cpuid_dump_lookup(dump, TOPO_LEAF_AMD_UNIT, 0).ecx;
+    uint32_t unit_ecx = cpuid_dump_lookup(dump, CPUID_AMD_TOPOLOGY, 0).ecx;
 
     if (!topo_is_amd(dump))
         return 0;
@@ -93,8 +93,8 @@ uint32_t topo_amd_dies(struct cpuid_dump dump)
 void topo_amd_units(struct topo_ids *ids, struct cpuid_dump dump)
 {
     uint32_t dies = topo_amd_dies(dump);
-    uint32_t unit_ebx = cpuid_dump_lookup(dump, TOPO_LEAF_AMD_UNIT, 0).ebx;
-    uint32_t size_ecx = cpuid_dump_lookup(dump, TOPO_LEAF_AMD_SIZE, 0).ecx;
+    uint32_t unit_ebx = cpuid_dump_lookup(dump, CPUID_AMD_TOPOLOGY, 0).ebx;
+    uint32_t size_ecx = cpuid_dump_lookup(dump, CPUID_SIZES, 0).ecx;
     uint32_t cpus = (uint32_t)FIELD_GET(AMD_SIZE_ECX_CPUS, size_ecx) + 1;
 
     if (topo_is_amd(dump) && topo_family(dump) == FAMILY_BULLDOZER) {

@@ -37,7 +37,7 @@ static bool llc_from_leaf(struct topo_ids *ids, struct cpuid_dump dump, uint32_t
         struct cpuid_regs r = cpuid_dump_lookup(dump, leaf, i);
         uint32_t level = (uint32_t)FIELD_GET(CACHE_LEVEL, r.eax);
         uint32_t sharing = (uint32_t)FIELD_GET(CACHE_SHARING, r.eax) + 1;
-        uint32_t shift = sharing_shift(ids, leaf == TOPO_LEAF_AMD_CACHE, sharing);
+        uint32_t shift = sharing_shift(ids, leaf == CPUID_AMD_CACHES, sharing);
 
         if (!FIELD_GET(CACHE_TYPE, r.eax))
             break;
@@ -69,8 +69,8 @@ static bool llc_from_old_amd(struct topo_ids *ids, struct cpuid_dump dump)
 
 void topo_llc_decode(struct topo_ids *ids, struct cpuid_dump dump)
 {
-    bool found = (topo_is_amd(dump) && llc_from_leaf(ids, dump, TOPO_LEAF_AMD_CACHE)) ||
-                 llc_from_leaf(ids, dump, TOPO_LEAF_CACHE) || llc_from_old_amd(ids, dump);
+    bool found = (topo_is_amd(dump) && llc_from_leaf(ids, dump, CPUID_AMD_CACHES)) ||
+                 llc_from_leaf(ids, dump, CPUID_CACHES) || llc_from_old_amd(ids, dump);
 
     if (!found) {
         ids->llc_shift = ids->socket_shift;

@@ -6,20 +6,11 @@
 #ifndef ARCH_X86_TOPOLOGY_PARTS_H
 #define ARCH_X86_TOPOLOGY_PARTS_H
 
+#include "arch/x86/regs/cpuid.h"
 #include "arch/x86/topology.h"
 
-#define LEAF1_EBX_LOGICAL   BITS(23, 16) /* CPUs in the package, where HTT is set */
-#define LEAF1_EBX_APIC_ID   BITS(31, 24)
-#define LEAF1_EDX_HTT       BIT(28)
-
-#define TOPO_LEAF_CACHE     0x4u
-#define TOPO_LEAF_B         0xbu
-#define TOPO_LEAF_CORE_TYPE 0x1au
-#define TOPO_LEAF_1F        0x1fu
-#define TOPO_LEAF_AMD_SIZE  0x80000008u
-#define TOPO_LEAF_AMD_CACHE 0x8000001du
-#define TOPO_LEAF_AMD_UNIT  0x8000001eu
-#define TOPO_LEAF_AMD_26    0x80000026u
+#define LEAF1_EBX_LOGICAL BITS(23, 16) /* CPUs in the package, where HTT is set */
+#define LEAF1_EDX_HTT     BIT(28)
 
 bool topo_is_amd(struct cpuid_dump dump); /* AMD or Hygon */
 

@@ -42,8 +42,9 @@ _Static_assert(offsetof(struct fxsave, mxcsr) == 24, "SDM 1 table 10-2");
 #define FCW_INIT   0x37fu
 #define MXCSR_INIT 0x1f80u
 
+/* [i] by the backend's probe */
 static struct {
-    uint64_t host_xcr0; /* [i] 0: the CPU has no XSAVE, FXSAVE is used */
+    uint64_t host_xcr0; /* 0: the CPU has no XSAVE, FXSAVE is used */
     uint32_t xsave_bytes;
     bool guest_rdtscp, guest_invpcid;
 } shared;
@@ -85,7 +86,7 @@ int virt_cpu_init(struct cpu *cpu, uint32_t tag_last)
         return -ENOMEM;
     vc->tag_last = tag_last;
     virt_tags_expire(vc);
-    vc->vmcs = PADDR_INVALID;
+    vc->vmcs = PADDR_NONE;
     cpu->arch->virt = vc;
     if (shared.host_xcr0)
         asm_xsetbv(0, shared.host_xcr0);
@@ -104,7 +105,7 @@ int virt_vcpu_alloc(struct vcpu *v)
     hw->xsave_bytes = shared.xsave_bytes;
     hw->xsave = mem_zalloc(hw->xsave_bytes, node);
     hw->page = mem_alloc_pages(0, node);
-    if (!hw->xsave || hw->page == PADDR_INVALID) {
+    if (!hw->xsave || hw->page == PADDR_NONE) {
         virt_vcpu_free(v);
         return -ENOMEM;
     }
@@ -124,7 +125,7 @@ void virt_vcpu_free(struct vcpu *v)
     ASSERT(!hw->cpu);
     if (hw->xsave)
         mem_free(hw->xsave, hw->xsave_bytes);
-    if (hw->page != PADDR_INVALID)
+    if (hw->page != PADDR_NONE)
         mem_free_pages(hw->page, 0);
     mem_free(hw, sizeof(*hw));
     v->hw = NULL;

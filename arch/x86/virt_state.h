@@ -22,7 +22,7 @@ struct virt_cpu {
     uint32_t tag_last;       /* [i] highest that the CPU has */
     paddr_t own_page;        /* [i] VMXON region, or the host save area of VMRUN */
     paddr_t host_page;       /* [i] AMD-V: what VMLOAD brings back for the host */
-    paddr_t vmcs;            /* [c] VT-x: the current VMCS, or PADDR_INVALID */
+    paddr_t vmcs;            /* [c] VT-x: the current VMCS, or PADDR_NONE */
 };
 
 /* VT-x only: state that lives in CPU registers while the vCPU is loaded, and here otherwise. */

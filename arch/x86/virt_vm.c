@@ -15,14 +15,12 @@
 #include "kernel/mem.h"
 #include "kernel/vm.h"
 
-_Static_assert(PT_NO_PAGE == PADDR_INVALID, "one value for no page");
-
 static paddr_t table_alloc(void *context)
 {
     const struct vm *vm = context;
     paddr_t page = mem_alloc_pages(0, vm->placement.node[0]);
 
-    if (page != PADDR_INVALID)
+    if (page != PADDR_NONE)
         memset(phys_to_virt(page), 0, PAGE_BYTES);
     return page;
 }

@@ -17,11 +17,11 @@
 #include <string.h>
 
 #include "arch/x86/regs/apic.h"
+#include "arch/x86/regs/segment.h"
 #include "kernel/arch.h"
 
 #define VLAPIC_VERSION (0x14u | (VLAPIC_LVT_COUNT - 1) << 16)
 #define SVR_AFTER_INIT 0xffu
-#define VECTOR_MIN     16u
 
 /* The highest vector set in a bitmap, or -1. */
 static int bitmap_highest(const uint64_t words[VLAPIC_VECTOR_WORDS])
@@ -107,7 +107,7 @@ void guest_cr8_exit(struct vcpu *v)
         uint64_t value = rsp ? virt->get_reg(v, VREG_RSP) : v->regs[access.gpr];
 
         if (value & ~BITS(3, 0)) {
-            vcpu_fault(v, 13, 0);
+            vcpu_fault(v, VECTOR_GP, 0);
             return;
         }
         vlapic_set_tpr(v->lapic, (uint32_t)FIELD_PREP(APIC_PRIORITY_CLASS, value));
@@ -214,8 +214,8 @@ static const uint32_t lvt_valid[VLAPIC_LVT_COUNT] = {
     [VLAPIC_LVT_TIMER] = APIC_LVT_VECTOR | APIC_LVT_MASKED | APIC_LVT_TIMER_MODE,
     [VLAPIC_LVT_THERMAL] = APIC_LVT_VECTOR | APIC_LVT_MODE | APIC_LVT_MASKED,
     [VLAPIC_LVT_PERF] = APIC_LVT_VECTOR | APIC_LVT_MODE | APIC_LVT_MASKED,
-    [VLAPIC_LVT_LINT0] = APIC_LVT_VECTOR | APIC_LVT_MODE | APIC_LVT_MASKED | BIT(13) | BIT(15),
-    [VLAPIC_LVT_LINT1] = APIC_LVT_VECTOR | APIC_LVT_MODE | APIC_LVT_MASKED | BIT(13) | BIT(15),
+    [VLAPIC_LVT_LINT0] = APIC_LVT_VECTOR | APIC_LVT_MODE | APIC_LVT_MASKED | APIC_LVT_PIN,
+    [VLAPIC_LVT_LINT1] = APIC_LVT_VECTOR | APIC_LVT_MODE | APIC_LVT_MASKED | APIC_LVT_PIN,
     [VLAPIC_LVT_ERROR] = APIC_LVT_VECTOR | APIC_LVT_MASKED,
 };
 
@@ -266,7 +266,7 @@ int vlapic_write(struct vlapic *lapic, uint32_t reg, uint64_t value)
         vlapic_timer_start(lapic, (uint32_t)value);
         return 0;
     case APIC_TIMER_DIVIDE:
-        if (value & ~(BIT(3) | BITS(1, 0)))
+        if (value & ~APIC_TIMER_DIVIDE_VALID)
             return -EINVAL;
         vlapic_timer_divide_changed(lapic, (uint32_t)value);
         return 0;
@@ -274,7 +274,7 @@ int vlapic_write(struct vlapic *lapic, uint32_t reg, uint64_t value)
         if (value & ~BITS(7, 0))
             return -EINVAL;
         lapic->vcpu->stats.ipis++;
-        if (value < VECTOR_MIN)
+        if (value < VLAPIC_VECTOR_MIN)
             lapic->esr_pending |= APIC_ESR_SEND_ILLEGAL;
         else
             vlapic_post(lapic, (uint8_t)value);

@@ -10,7 +10,8 @@
 #include "kernel/timer.h"
 #include "kernel/vcpu.h"
 
-#define VLAPIC_VECTOR_WORDS 4 /* 256 vectors in 64-bit words */
+#define VLAPIC_VECTOR_WORDS 4   /* 256 vectors in 64-bit words */
+#define VLAPIC_VECTOR_MIN   16u /* a lower one is illegal (SDM 11.5.2) */
 
 enum vlapic_lvt {
     VLAPIC_LVT_TIMER,

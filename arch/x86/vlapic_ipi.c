@@ -14,8 +14,6 @@
 #include "arch/x86/vlapic.h"
 #include "kernel/vm.h"
 
-#define VECTOR_MIN 16u
-
 /* One vCPU gets what the ICR says. */
 static void ipi_deliver(struct vcpu *to, uint64_t icr)
 {
@@ -98,7 +96,7 @@ static bool ipi_is_physical_unicast(uint64_t icr)
 static bool ipi_vector_is_illegal(uint64_t icr)
 {
     return FIELD_GET(APIC_ICR_MODE, icr) <= APIC_MODE_LOWEST &&
-           FIELD_GET(APIC_ICR_VECTOR, icr) < VECTOR_MIN;
+           FIELD_GET(APIC_ICR_VECTOR, icr) < VLAPIC_VECTOR_MIN;
 }
 
 int vlapic_write_icr(struct vlapic *lapic, uint64_t icr)

@@ -52,7 +52,7 @@ static void vlapic_timer_fire(struct timer *timer, ns_t now)
     } else {
         atomic_set(&lapic->due, NS_NEVER);
     }
-    if (!(lvt & APIC_LVT_MASKED) && FIELD_GET(APIC_LVT_VECTOR, lvt) >= 16)
+    if (!(lvt & APIC_LVT_MASKED) && FIELD_GET(APIC_LVT_VECTOR, lvt) >= VLAPIC_VECTOR_MIN)
         vlapic_post(lapic, (uint8_t)FIELD_GET(APIC_LVT_VECTOR, lvt));
 }
 

@@ -76,7 +76,7 @@ static int vmx_cpu_enable(struct cpu *cpu, const char **why)
     if (virt_cpu_init(cpu, VPID_LAST))
         return -ENODEV;
     cpu->arch->virt->own_page = mem_alloc_pages(0, cpu->place.node);
-    if (cpu->arch->virt->own_page == PADDR_INVALID)
+    if (cpu->arch->virt->own_page == PADDR_NONE)
         return -ENODEV;
     return cpu_turn_on(cpu->arch->virt, why);
 }
@@ -104,7 +104,7 @@ void vmx_return(struct vcpu *v)
     if (v->hw->cpu)
         return;
     vmclear(v->hw->page);
-    if (vc->vmcs != PADDR_INVALID)
+    if (vc->vmcs != PADDR_NONE)
         vmptrld(vc->vmcs);
 }
 
@@ -162,7 +162,7 @@ static void vmx_save(struct vcpu *v)
     struct virt_vcpu *hw = v->hw;
 
     vmclear(hw->page);
-    hw->cpu->vmcs = PADDR_INVALID;
+    hw->cpu->vmcs = PADDR_NONE;
     hw->launched = 0;
     for (unsigned i = 0; i < KEPT_MSRS; i++)
         hw->vmx.kept[i] = asm_rdmsr(kept_msrs[i]);

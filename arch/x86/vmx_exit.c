@@ -70,7 +70,7 @@ static void pass_on_debug(struct vcpu *v, uint32_t event)
 {
     asm_write_dr6((asm_read_dr6() & ~BITS(3, 0)) |
                   (vmread(VMCS_QUALIFICATION) & QUAL_DEBUG_CAUSES));
-    vmwrite(VMCS_GUEST_DR7, vmread(VMCS_GUEST_DR7) & ~BIT(13));
+    vmwrite(VMCS_GUEST_DR7, vmread(VMCS_GUEST_DR7) & ~DR7_GD);
     if ((vmread(VMCS_INTERRUPTIBILITY) & (INTERRUPTIBILITY_STI | INTERRUPTIBILITY_MOV_SS)) &&
         (vmread(VMCS_GUEST_RFLAGS) & RFLAGS_TF))
         vmwrite(VMCS_PENDING_DEBUG, vmread(VMCS_PENDING_DEBUG) | PENDING_DEBUG_STEP);

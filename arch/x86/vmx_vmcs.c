@@ -63,7 +63,7 @@ int vmx_shared_init(void)
     uint8_t *reads;
 
     msr_bitmap = mem_alloc_pages(0, 0);
-    if (msr_bitmap == PADDR_INVALID)
+    if (msr_bitmap == PADDR_NONE)
         return -ENOMEM;
     reads = phys_to_virt(msr_bitmap);
     memset(reads, 0xff, PAGE_BYTES);

@@ -2,7 +2,7 @@
  * Scalar types that carry their unit in their name.
  *
  * Everything below include/hv is code-free or inline only, compiles alone, and serves the image,
- * the hosted tests and the host tools alike. Libc headers are used for declarations only
+ * the hosted tests and the host programs alike. Libc headers are used for declarations only
  * (<string.h>, <errno.h>, <sys/queue.h>, <bsd/sys/tree.h>); kernel/string.c defines the few mem and
  * str functions that the image needs.
  */
@@ -17,6 +17,8 @@ typedef uint64_t ns_t;    /* nanoseconds: a point on the machine's clock, or a l
 typedef uint64_t paddr_t; /* host physical address */
 typedef uint64_t gpa_t;   /* guest physical address */
 typedef uint64_t pfn_t;   /* host physical page number: paddr >> PAGE_SHIFT */
+
+#define PADDR_NONE UINT64_MAX /* no host physical address */
 
 #define NS_PER_US  1000ull
 #define NS_PER_MS  1000000ull

@@ -94,7 +94,7 @@ static const struct guest_cpuid_state running = {
     .apic_enabled = true,
     .osxsave = true,
     .pke = true,
-    .xcr0 = GUEST_XCR0_X87 | GUEST_XCR0_SSE | GUEST_XCR0_AVX,
+    .xcr0 = XCR0_X87 | XCR0_SSE | XCR0_AVX,
 };
 
 static struct cpuid_regs ask(const struct guest_cpuid_config *config, uint32_t leaf,
@@ -266,7 +266,7 @@ static void avx_and_pku_rest_on_xcr0(void **state)
     struct guest_cpuid_config c = AMD;
 
     (void)state;
-    c.xcr0 = GUEST_XCR0_X87 | GUEST_XCR0_SSE;
+    c.xcr0 = XCR0_X87 | XCR0_SSE;
     assert_int_equal(ask(&c, 1, 0, &running).ecx & (BIT(12) | BIT(28) | BIT(29)), 0);
     assert_int_not_equal(ask(&c, 1, 0, &running).ecx & BIT(26), 0);
     assert_int_equal(ask(&c, 7, 0, &running).ebx & BIT(5), 0);
@@ -281,7 +281,7 @@ static void avx_and_pku_rest_on_xcr0(void **state)
 static void bits_follow_the_vcpu(void **state)
 {
     struct guest_cpuid_config c = AMD;
-    struct guest_cpuid_state reset = {.apic_id = 0x1ff, .xcr0 = GUEST_XCR0_X87};
+    struct guest_cpuid_state reset = {.apic_id = 0x1ff, .xcr0 = XCR0_X87};
 
     (void)state;
     assert_int_equal(ask(&c, 1, 0, &reset).ecx & BIT(27), 0);
@@ -301,14 +301,14 @@ static void xsave_sizes_follow_xcr0(void **state)
     struct guest_cpuid_state s = running;
 
     (void)state;
-    s.xcr0 = GUEST_XCR0_X87;
+    s.xcr0 = XCR0_X87;
     assert_regs(ask(&c, 0xd, 0, &s), 0x207, 576, 2440, 0);
-    s.xcr0 = GUEST_XCR0_X87 | GUEST_XCR0_SSE | GUEST_XCR0_AVX;
+    s.xcr0 = XCR0_X87 | XCR0_SSE | XCR0_AVX;
     assert_regs(ask(&c, 0xd, 0, &s), 0x207, 832, 2440, 0);
-    s.xcr0 |= GUEST_XCR0_PKRU;
+    s.xcr0 |= XCR0_PKRU;
     assert_regs(ask(&c, 0xd, 0, &s), 0x207, 2440, 2440, 0);
     assert_regs(ask(&c, 0xd, 1, &s), 7, 832 + 8, 0, 0);
-    s.xcr0 &= ~GUEST_XCR0_AVX;
+    s.xcr0 &= ~XCR0_AVX;
     assert_regs(ask(&c, 0xd, 1, &s), 7, 576 + 8, 0, 0);
     assert_regs(ask(&c, 0xd, 2, &s), 256, 576, 0, 0);
     assert_regs(ask(&c, 0xd, 9, &s), 8, 2432, 2, 0);

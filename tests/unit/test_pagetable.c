@@ -30,7 +30,7 @@ static paddr_t host_alloc(void *context)
     void *page;
 
     if (host->pages == host->limit)
-        return PT_NO_PAGE;
+        return PADDR_NONE;
     page = aligned_alloc(PAGE_BYTES, PAGE_BYTES);
     assert_non_null(page);
     memset(page, 0, PAGE_BYTES);
@@ -150,8 +150,8 @@ static void leaf_size_follows_alignment(void **state)
         assert_int_equal(level, rows[i].level);
         assert_true(pagetable_lookup(&pt, rows[i].va + 5, UINT64_MAX, &run) == rows[i].pa + 5);
         assert_true(run == rows[i].bytes - 5);
-        assert_true(pagetable_lookup(&pt, rows[i].va - 1, 1, NULL) == PT_NO_PAGE);
-        assert_true(pagetable_lookup(&pt, rows[i].va + rows[i].bytes, 1, NULL) == PT_NO_PAGE);
+        assert_true(pagetable_lookup(&pt, rows[i].va - 1, 1, NULL) == PADDR_NONE);
+        assert_true(pagetable_lookup(&pt, rows[i].va + rows[i].bytes, 1, NULL) == PADDR_NONE);
         finish(&pt, &host);
     }
 }
@@ -211,7 +211,7 @@ static void unmapping_splits_large_leaves(void **state)
     assert_int_equal(pagetable_unmap(&pt, GIB + 0x5000, PAGE_BYTES), 0);
     assert_true(pagetable_lookup(&pt, GIB, UINT64_MAX, &run) == 4 * GIB);
     assert_int_equal(run, 0x5000);
-    assert_true(pagetable_lookup(&pt, GIB + 0x5000, 1, NULL) == PT_NO_PAGE);
+    assert_true(pagetable_lookup(&pt, GIB + 0x5000, 1, NULL) == PADDR_NONE);
     assert_true(pagetable_lookup(&pt, GIB + 0x6000, UINT64_MAX, &run) == 4 * GIB + 0x6000);
     assert_true(run == GIB - 0x6000);
     assert_true(raw_leaf(&pt, GIB + 0x6000, &level) == (4 * GIB + 0x6000) + 0x31);
@@ -222,7 +222,7 @@ static void unmapping_splits_large_leaves(void **state)
     assert_int_equal(pagetable_map(&pt, GIB + 0x5000, 0x7000, PAGE_BYTES, PT_RWX), 0);
     assert_true(pagetable_lookup(&pt, GIB + 0x5001, 1, NULL) == 0x7001);
     assert_int_equal(pagetable_unmap(&pt, 0, 8 * GIB), 0);
-    assert_true(pagetable_lookup(&pt, GIB, 1, NULL) == PT_NO_PAGE);
+    assert_true(pagetable_lookup(&pt, GIB, 1, NULL) == PADDR_NONE);
     assert_int_equal(pagetable_map(&pt, GIB, 4 * GIB, GIB, PT_READ), 0);
     assert_true(pagetable_lookup(&pt, GIB, UINT64_MAX, &run) == 4 * GIB);
     assert_true(run == GIB);
@@ -250,13 +250,13 @@ static void model_step(struct pagetable *pt, uint64_t *model)
     bool taken = false;
 
     for (unsigned i = 0; i < count; i++)
-        taken |= model[first + i] != PT_NO_PAGE;
+        taken |= model[first + i] != PADDR_NONE;
     if (taken)
         assert_int_equal(pagetable_unmap(pt, va, count * PAGE_BYTES), 0);
     else
         assert_int_equal(pagetable_map(pt, va, pa, count * PAGE_BYTES, PT_RWX), 0);
     for (unsigned i = 0; i < count; i++)
-        model[first + i] = taken ? PT_NO_PAGE : pa + i * PAGE_BYTES;
+        model[first + i] = taken ? PADDR_NONE : pa + i * PAGE_BYTES;
 }
 
 static void random_changes_follow_the_model(void **state)
@@ -268,7 +268,7 @@ static void random_changes_follow_the_model(void **state)
     (void)state;
     srand(1);
     for (unsigned i = 0; i < MODEL_PAGES; i++)
-        model[i] = PT_NO_PAGE;
+        model[i] = PADDR_NONE;
     start(&pt, &host, &pt_format_npt, 3);
     for (unsigned round = 0; round < 300; round++) {
         model_step(&pt, model);

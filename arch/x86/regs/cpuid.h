@@ -1,6 +1,6 @@
 /* CPUID leaves and the feature bits that host code asks for. SDM 2A CPUID; APM 3 appendix E. */
-#ifndef REGS_CPUID_H
-#define REGS_CPUID_H
+#ifndef ARCH_X86_REGS_CPUID_H
+#define ARCH_X86_REGS_CPUID_H
 
 #include "hv/bits.h"
 
@@ -12,6 +12,7 @@
 #define CPUID_XSAVE           0x0000000du
 #define CPUID_TSC             0x00000015u
 #define CPUID_FREQUENCY       0x00000016u
+#define CPUID_CORE_TYPE       0x0000001au
 #define CPUID_TOPOLOGY_V2     0x0000001fu
 #define CPUID_MAX_EXTENDED    0x80000000u
 #define CPUID_EXTENDED        0x80000001u
@@ -20,6 +21,11 @@
 #define CPUID_AMD_CACHES      0x8000001du
 #define CPUID_AMD_TOPOLOGY    0x8000001eu
 #define CPUID_AMD_TOPOLOGY_V2 0x80000026u
+
+/* leaf 0 */
+#define CPUID_VENDOR_EBX_INTEL 0x756e6547u /* "Genu" */
+#define CPUID_VENDOR_EBX_AMD   0x68747541u /* "Auth" */
+#define CPUID_VENDOR_EBX_HYGON 0x6f677948u /* "Hygo" */
 
 /* leaf 1 */
 #define CPUID_1_EBX_APIC_ID    BITS(31, 24)

@@ -1,6 +1,6 @@
-/* Control registers, RFLAGS, XCR0. SDM 3A 2.3, 2.5, 2.6; APM 2 3.1. */
-#ifndef REGS_CR_H
-#define REGS_CR_H
+/* Control and debug registers, RFLAGS, XCR0. SDM 3A 2.3, 2.5, 2.6; APM 2 3.1. */
+#ifndef ARCH_X86_REGS_CR_H
+#define ARCH_X86_REGS_CR_H
 
 #include "hv/bits.h"
 
@@ -35,6 +35,8 @@
 #define CR4_SMEP       BIT(20)
 #define CR4_SMAP       BIT(21)
 #define CR4_PKE        BIT(22)
+
+#define DR7_GD         BIT(13) /* general detect */
 
 #define RFLAGS_FIXED   BIT(1) /* always 1 */
 #define RFLAGS_TF      BIT(8)

@@ -1,7 +1,8 @@
-/* Model-specific registers that Numen reads or writes, or lets guests use. SDM 4; APM 2 appendix A.
+/*
+ * Model-specific registers that Numen reads or writes, or lets guests use. SDM 4; APM 2 appendix A.
  */
-#ifndef REGS_MSR_H
-#define REGS_MSR_H
+#ifndef ARCH_X86_REGS_MSR_H
+#define ARCH_X86_REGS_MSR_H
 
 #include "hv/bits.h"
 

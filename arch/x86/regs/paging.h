@@ -1,14 +1,13 @@
 /* Entries of the CPU's own page tables. SDM 3A 4.5. */
-#ifndef REGS_PAGING_H
-#define REGS_PAGING_H
+#ifndef ARCH_X86_REGS_PAGING_H
+#define ARCH_X86_REGS_PAGING_H
 
 #include "hv/bits.h"
 
 #define PTE_PRESENT    BIT(0)
 #define PTE_WRITE      BIT(1)
 #define PTE_USER       BIT(2)
-#define PTE_PWT        BIT(3)
-#define PTE_PCD        BIT(4)
+#define PTE_UNCACHED   BITS(4, 3) /* PWT and PCD: PAT index 3 */
 #define PTE_ACCESSED   BIT(5)
 #define PTE_DIRTY      BIT(6)
 #define PTE_LARGE      BIT(7) /* a 2 MiB or 1 GiB page */

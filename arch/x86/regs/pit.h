@@ -1,6 +1,6 @@
 /* The 8254 timer and the 8259 interrupt controllers, as far as Numen touches them. */
-#ifndef REGS_PIT_H
-#define REGS_PIT_H
+#ifndef ARCH_X86_REGS_PIT_H
+#define ARCH_X86_REGS_PIT_H
 
 #include "hv/bits.h"
 

@@ -1,6 +1,6 @@
 /* Descriptors, the task state, gates and exception vectors. SDM 3A 3.4.5, 6.14, 7.7, 6.15. */
-#ifndef REGS_SEGMENT_H
-#define REGS_SEGMENT_H
+#ifndef ARCH_X86_REGS_SEGMENT_H
+#define ARCH_X86_REGS_SEGMENT_H
 
 #include "hv/bits.h"
 

@@ -1,6 +1,6 @@
 /* AMD-V: MSRs, the VMCB, intercepts, exit codes. APM 2 chapter 15, appendices B and C. */
-#ifndef REGS_SVM_H
-#define REGS_SVM_H
+#ifndef ARCH_X86_REGS_SVM_H
+#define ARCH_X86_REGS_SVM_H
 
 #include <stddef.h>
 #include <stdint.h>

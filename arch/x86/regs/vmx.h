@@ -1,6 +1,6 @@
 /* VT-x: capability MSRs, VMCS fields, controls, exit reasons. SDM 3C 25-29, 3D appendices A-C. */
-#ifndef REGS_VMX_H
-#define REGS_VMX_H
+#ifndef ARCH_X86_REGS_VMX_H
+#define ARCH_X86_REGS_VMX_H
 
 #include "hv/bits.h"
 
