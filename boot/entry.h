@@ -2,8 +2,8 @@
  * What the two ways into the image (head.S, ap.S) share with C: addresses, the bits they set before
  * C can, and the layout of the AP trampoline's data.
  *
- * Read by the assembler too, so values are plain numbers; arch/x86/smp.c asserts that they are the
- * ones of regs/.
+ * Read by the assembler too, so values are plain numbers; features.c, cpu_area.c and smp.c of
+ * arch/x86 assert that they are the ones of regs/.
  */
 #ifndef BOOT_ENTRY_H
 #define BOOT_ENTRY_H
@@ -23,7 +23,7 @@
 #define ENTRY_PTE_TABLE  0x003 /* P W */
 #define ENTRY_PTE_LARGE  0x083 /* P W PS */
 
-/* Selectors of the tables used until each CPU has its own (arch/x86/desc.c uses the same). */
+/* Selectors of the tables used until each CPU has its own (arch/x86/cpu_area.c uses the same). */
 #define ENTRY_CS64 0x08
 #define ENTRY_DS   0x10
 #define ENTRY_CS32 0x18

@@ -1,5 +1,6 @@
 /*
- * The one formatter of the image: a bounded printf without floating point.
+ * The formatter of kernel/ and arch/: a bounded printf without floating point. (Pure code below has
+ * its own small one, hv/text.h, which also masks what is not printable.)
  *
  * Decides how numbers and texts are written. Does not decide where they go, and never allocates or
  * prints, so it is tested on the host as it stands.

@@ -69,8 +69,10 @@ static bool vcpu_takes_interrupts(struct vcpu *v)
     return virt->get_reg(v, VREG_RFLAGS) & RFLAGS_IF;
 }
 
-/* Is there a reason for a halted vCPU to go on? An armed event, such as the trap of a single step
- * over HLT, is one. */
+/*
+ * Is there a reason for a halted vCPU to go on? An armed event, such as the trap of a single step
+ * over HLT, is one.
+ */
 static bool vcpu_halt_ends(struct vcpu *v)
 {
     if (pending_take(v, PENDING_KICKED) || virt->event_armed(v))

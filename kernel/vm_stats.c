@@ -17,8 +17,10 @@ static void vcpu_stats_add(const struct vcpu_stats *from, struct vcpu_stats *sum
     sum->ipis += atomic_get(&from->ipis);
 }
 
-/* A vCPU that is still being built, or whose build failed, is in no runqueue whose lock could be
- * taken. */
+/*
+ * A vCPU that is still being built, or whose build failed, is in no runqueue whose lock could be
+ * taken.
+ */
 void vcpu_times(struct vcpu *v, ns_t *run, ns_t *wait)
 {
     *run = 0;

@@ -18,9 +18,7 @@
 /* Longer than credit can span: more would end at the floor all the same. */
 #define BURN_MAX_NS (64 * NS_PER_MS)
 
-/*
- * ceil(2^63 / weight): n * recip >> 63 is n / weight, exact for n < 2^63 / weight^... see burn_of.
- */
+/* ceil(2^63 / weight). divide_by_weight says how far it is exact. */
 uint64_t weight_reciprocal(uint32_t weight)
 {
     return BITS(62, 0) / weight + 1;

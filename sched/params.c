@@ -1,8 +1,8 @@
 /*
  * The scheduler's parameters: defaults, presets, names.
  *
- * Values from SCHEDULER 3 and 5. The preset credit2-2016 is what seed 1 measured: slices up to 2
- * ms, no rate limit, no soft affinity, and nothing of Numen's own.
+ * The preset credit2-2016 is Xen's credit2 of that year, to measure against: slices up to 2 ms, no
+ * rate limit, no soft affinity, and nothing of Numen's own.
  */
 #include <errno.h>
 #include <string.h>

@@ -127,7 +127,7 @@ static void switch_in(struct sched_cpu *c, struct unit *u, ns_t now)
     atomic_set(&u->state, UNIT_RUNNING);
 }
 
-/* Credit of the best unit that waits for this CPU, or INT64_MIN. `cur` was just switched out. */
+/* Credit of the best unit that waits for this CPU, or INT64_MIN. `left` was just switched out. */
 static int64_t waiting_credit(const struct sched *s, const struct sched_cpu *c,
                               const struct unit *left)
 {

@@ -1,7 +1,7 @@
 /*
  * Where a unit that has become runnable goes.
  *
- * The order (SCHEDULER 4), within soft affinity first, then hard: a fully idle core, an idle
+ * The order, within soft affinity first, then hard: a fully idle core, an idle
  * thread, a neighbouring runqueue with a fully idle core, a busy CPU whose unit has less credit;
  * else it queues. A unit for which a CPU was found is reserved for it: it stands in that CPU's slot
  * and not in the queue, so no other CPU can take it before the tickled one comes.

@@ -47,7 +47,7 @@ static struct victims victims_find(const struct sched *s, const struct runq *rq,
     return v;
 }
 
-/* When the unit on `c` will have burnt down to `credit_ns`, and may be disturbed. */
+/* When the unit on `c` will have burnt the `ahead_ns` that it is ahead by, and may be disturbed. */
 ns_t preempt_due(const struct sched *s, const struct sched_cpu *c, int64_t ahead_ns, ns_t now)
 {
     ns_t limit = c->cur->picked_at + s->least_ns;

@@ -76,16 +76,17 @@ enum runq_hint {
     HINT_COUNT,
 };
 
+/* Tags: [S] lock, [i] set once, [a] atomic. */
 struct sched {
-    struct sched_params params;
-    ns_t least_ns;        /* the larger of rate limit and shortest slice */
-    struct spinlock lock; /* rank LOCK_SCHED: CPUs coming and going */
-    uint32_t ncpus, nrunqs, nnodes;
-    struct sched_cpu *cpus;      /* [i] by CPU number */
-    struct runq *runqs;          /* [i] by id; ids ascend by node, then by lowest CPU */
-    uint64_t *hints[HINT_COUNT]; /* [a] */
-    uint32_t hint_words;
-    uint32_t ncpus_online;                  /* [S] lock */
+    struct sched_params params; /* [S] read without it: a pick may see old and new values mixed */
+    ns_t least_ns;              /* [S] likewise; the larger of rate limit and shortest slice */
+    struct spinlock lock;       /* rank LOCK_SCHED: CPUs coming and going, parameters */
+    uint32_t ncpus, nrunqs, nnodes;         /* [i] */
+    struct sched_cpu *cpus;                 /* [i] by CPU number */
+    struct runq *runqs;                     /* [i] by id; ids ascend by node, then by lowest CPU */
+    uint64_t *hints[HINT_COUNT];            /* [a] */
+    uint32_t hint_words;                    /* [i] */
+    uint32_t ncpus_online;                  /* [S] */
     struct cpu_place *places;               /* [i] own copy */
     uint32_t node_runqs[NODES_MAX + 1];     /* [i] first runqueue of each node */
     uint8_t near[NODES_MAX][NODES_MAX];     /* [i] each node's nodes, nearest first */

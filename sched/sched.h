@@ -58,10 +58,13 @@ struct sched_params {
     bool numa_cost;      /* moving off the preferred CPUs must pay for the distance */
 };
 
-/* SCHEDULER 3. */
+/* The values of docs/scheduler.md. */
 void sched_params_default(struct sched_params *p);
 
-/* "default" or "credit2-2016" (what seed 1 measured). -EINVAL and *p untouched for another name. */
+/*
+ * "default" or "credit2-2016" (Xen's scheduler as it was then, see params.c). -EINVAL and *p
+ * untouched for another name.
+ */
 int sched_params_preset(struct sched_params *p, const char *name)
     __attribute__((warn_unused_result));
 

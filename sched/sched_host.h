@@ -1,5 +1,5 @@
 /*
- * What the scheduler asks of whoever runs it: the image, the simulator or a test.
+ * What the scheduler asks of whoever runs it: the image or a test.
  *
  * All three are called with a runqueue's lock held, so they only set a word, send an IPI or append
  * to a ring; they never call back into sched/ and take no lock ranked at or below LOCK_RUNQ.

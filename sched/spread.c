@@ -4,9 +4,8 @@
  * Done by the CPU whose core becomes fully idle, from its own runqueue first, then from neighbours.
  * It asks a running unit to leave for it (unit.target) and kicks its CPU; the unit is saved there
  * and comes by sched_saved, so nothing that runs is ever moved under its CPU's feet. Of the
- * candidates the one on the CPU of lowest priority goes (seed 4: an idle target pulls from the
- * lowest-priority one). Only units that have run for the rate limit, and prefer the new CPU as much
- * as the old.
+ * candidates the one on the CPU of lowest priority goes. Only units that have run for the rate
+ * limit, and prefer the new CPU as much as the old.
  */
 #include "sched/runq.h"
 

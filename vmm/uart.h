@@ -7,6 +7,7 @@
 #define VMM_UART_PORTS 8
 #define VMM_UART_FIFO  64 /* bytes typed and not yet read; a power of two */
 
+/* The host calls for one VM one at a time: no lock here (kernel/vm.h, device_lock). */
 struct vmm_uart {
     void *host;
     uint8_t ier, lcr, mcr, scratch;

@@ -3,7 +3,7 @@
  *
  * Decides the mode: TSC deadline where the CPU offers it, else one-shot, whose rate is measured
  * against the TSC with the interrupt masked. A deadline that one count cannot reach fires early;
- * the heap (kernel/timer.c) then finds nothing due and sets it again. Invariant: hardware is
+ * the tree (kernel/timer.c) then finds nothing due and sets it again. Invariant: hardware is
  * written only when the deadline changes, since a write costs an exit where Numen itself is a
  * guest. Source: SDM 3A 10.5.4.
  */

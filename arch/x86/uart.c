@@ -23,6 +23,7 @@
 /* A 16-byte FIFO at 9600 baud takes 17 ms; a port read takes about a microsecond on hardware. */
 #define WAIT_READS 100000u
 
+/* All under the console lock, which the caller holds. */
 static struct {
     struct uart_config config;
     bool present;

@@ -1,9 +1,9 @@
 /*
  * Trace events: one list that is the enum, the names, and the meaning of the two arguments.
  *
- * The image records them in its trace ring and the simulator in its own, so one decoder serves
- * both. X(NAME, "name", "argument a", "argument b"). A unit is shown as unit_trace_id(): VM id in
- * the high half, index in the low half; TRACE_NO_UNIT is the idle CPU.
+ * The image records them in its trace rings, a test may count them. X(NAME, "name", "argument a",
+ * "argument b"). A unit is shown as unit_trace_id(): VM id in the high half, index in the low half;
+ * TRACE_NO_UNIT is the idle CPU.
  */
 #ifndef HV_TRACE_EVENTS_H
 #define HV_TRACE_EVENTS_H

@@ -1,5 +1,5 @@
 /*
- * Each fault that credit2 had once (SCHEDULER 6), as a test that fails when the fault is there.
+ * Each fault that credit2 had once, as a test that fails when the fault is there.
  *
  * Those about caps and core scheduling come with them. `fault_*` names follow the order of the
  * list.

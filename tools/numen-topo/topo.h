@@ -50,7 +50,7 @@ struct inputs {
     struct fw_warnings warnings;
 };
 
-/* --- files.c --- */
+/* ---- files.c ---- */
 
 /* Ends the program when there is no memory. */
 void *grow_array(void *array, size_t count, size_t element_bytes);
@@ -61,7 +61,7 @@ __attribute__((warn_unused_result)) int file_read(const char *path, struct file_
 /* The next line without its end, or NULL; *at moves on and starts at the file's data. */
 char *line_next(char **at);
 
-/* --- inputs_acpi.c --- */
+/* ---- inputs_acpi.c ---- */
 
 /* Adds one table under the name it was given as, whatever its bytes say; takes over `data`. */
 void inputs_add_table(struct inputs *in, const char *signature, struct file_bytes data);
@@ -72,7 +72,7 @@ void inputs_add_acpidump(struct inputs *in, struct file_bytes text);
 /* The tables as the image would see them; valid as long as `in` is. */
 struct phys_view inputs_view(struct inputs *in);
 
-/* --- inputs_cpuid.c, inputs_memmap.c: text; nothing is added when there is no line of use --- */
+/* ---- inputs_cpuid.c, inputs_memmap.c: text; nothing is added when there is no line of use ---- */
 
 void inputs_add_cpuid(struct inputs *in, struct file_bytes text);
 void inputs_add_memmap(struct inputs *in, struct file_bytes text);
@@ -84,11 +84,11 @@ uint32_t dump_apic_id(const struct dump_cpu *cpu);
 /* An array for the map, if it has none yet. */
 void inputs_begin_memmap(struct inputs *in);
 
-/* --- inputs_this_machine.c --- */
+/* ---- inputs_this_machine.c ---- */
 
 void inputs_add_this_machine(struct inputs *in);
 
-/* --- machine.c --- */
+/* ---- machine.c ---- */
 
 struct machine_view {
     bool has_madt, has_srat, has_slit;
@@ -118,7 +118,7 @@ enum group { GROUP_SOCKET, GROUP_LLC, GROUP_CORE, GROUP_CPU };
 uint32_t machine_group_end(const struct machine_view *m, const uint32_t *order, uint32_t from,
                            uint32_t to, enum group kind);
 
-/* --- print_json.c, print_tree.c, print_svg.c --- */
+/* ---- print_json.c, print_tree.c, print_svg.c ---- */
 
 void print_json(const struct machine_view *m, FILE *out);
 void print_tree(const struct machine_view *m, FILE *out);
