@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "arch/x86/asm.h"
+#include "arch/x86/cpuid_capture.h"
 #include "arch/x86/kvm_pv.h"
 #include "arch/x86/regs/cpuid.h"
 #include "arch/x86/regs/cr.h"
@@ -25,31 +25,6 @@ struct guest_vcpu_block {
     struct kvm_pv pv;
 };
 
-/* The host's leaves that the policy looks at; the same on every CPU that matters to it. */
-#define HOST_LEAVES 20
-
-static uint32_t guest_host_leaves(struct cpuid_entry entries[HOST_LEAVES])
-{
-    static const uint32_t wanted[HOST_LEAVES][2] = {
-        {0, 0},          {1, 0},          {7, 0},          {7, 1},          {0xd, 0},
-        {0xd, 1},        {0xd, 2},        {0xd, 9},        {0x80000000, 0}, {0x80000001, 0},
-        {0x80000002, 0}, {0x80000003, 0}, {0x80000004, 0}, {0x80000005, 0}, {0x80000006, 0},
-        {0x80000007, 0}, {0x80000008, 0}, {0x15, 0},       {0x16, 0},       {0x80000021, 0},
-    };
-    uint32_t basic = asm_cpuid(0, 0).eax;
-    uint32_t extended = asm_cpuid(0x80000000, 0).eax;
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < HOST_LEAVES; i++) {
-        uint32_t leaf = wanted[i][0];
-
-        if (leaf > (leaf & BIT(31) ? extended : basic))
-            continue;
-        entries[n++] = (struct cpuid_entry){leaf, wanted[i][1], asm_cpuid(leaf, wanted[i][1])};
-    }
-    return n;
-}
-
 static struct guest_topology guest_topology_of(const struct vm *vm)
 {
     return (struct guest_topology){vm->config.sockets, vm->config.cores, vm->config.threads};
@@ -64,9 +39,8 @@ uint32_t guest_apic_id(const struct vm *vm, uint32_t vcpu)
 
 int guest_vm_init(struct vm *vm)
 {
-    struct cpuid_entry host[HOST_LEAVES];
     struct guest_cpuid_config config = {
-        .host = {host, guest_host_leaves(host)},
+        .host = cpuid_of(cpus[0]->arch), /* the same on every CPU in what the policy reads */
         .backend = strcmp(virt->name, "svm") == 0 ? GUEST_ON_SVM : GUEST_ON_VMX,
         .runs = (virt_guest_has_rdtscp() ? GUEST_RUNS_RDTSCP : 0) |
                 (virt_guest_has_invpcid() ? GUEST_RUNS_INVPCID : 0),
