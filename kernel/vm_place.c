@@ -47,6 +47,26 @@ static void place_count_vcpus(const struct vm *vm, struct placement_node *nodes)
     }
 }
 
+/* VMs take their memory step by step: what one that is being built has yet to take is not free. */
+static void place_keep_promises(const struct vm *vm, struct placement_node *nodes)
+{
+    for (uint32_t i = 0; i < vm_count; i++) {
+        const struct vm *other = vms[i];
+        uint64_t taken = other->cursor;
+
+        if (other == vm || atomic_get(&other->phase) != VM_BUILDING || other->stage == 0)
+            continue;
+        for (uint32_t part = 0; part < other->placement.count; part++) {
+            struct placement_node *node = &nodes[other->placement.node[part]];
+            uint64_t bytes = other->placement.bytes[part];
+            uint64_t here = MIN(taken, bytes);
+
+            taken -= here;
+            node->free_bytes -= MIN(node->free_bytes, bytes - here);
+        }
+    }
+}
+
 static uint64_t place_allowed_nodes(const struct vm *vm, const struct placement_node *nodes)
 {
     uint64_t allowed = 0;
@@ -69,6 +89,7 @@ int vm_place(struct vm *vm)
 
     for (uint32_t n = 0; n < machine.numa.nnodes; n++)
         nodes[n] = (struct placement_node){.free_bytes = page_free_bytes(&page_pool, n)};
+    place_keep_promises(vm, nodes);
     place_count_cpus(vm, nodes);
     place_count_vcpus(vm, nodes);
     request.allowed = place_allowed_nodes(vm, nodes);
