@@ -156,8 +156,6 @@ static bool crash_step(struct shell *sh)
 static bool reboot_step(struct shell *sh)
 {
     (void)sh;
-    console_flush();
-    arch_stop_others();
     arch_reboot();
 }
 
@@ -169,8 +167,6 @@ static bool poweroff_step(struct shell *sh)
         shell_printf(sh, "poweroff: `%s` is not a number from 0 to 255\n", sh->argv[1]);
         return true;
     }
-    console_flush();
-    arch_stop_others();
     arch_poweroff((uint8_t)code);
 }
 

@@ -76,8 +76,8 @@ void arch_reboot(void)
     const struct table_pointer none = {0, 0};
 
     asm_cli();
+    console_flush(); /* first: a CPU that is stopped may hold the console's lock */
     arch_stop_others();
-    console_flush();
     for (uint32_t i = 0; i < 2; i++) {
         reset_by_acpi();
         tsc_delay(RESET_WAIT_NS);
@@ -108,10 +108,9 @@ void arch_panic_end(void)
 void arch_poweroff(uint8_t code)
 {
     asm_cli();
+    pr_info("off; if the machine is still on, it is safe to turn it off");
+    console_flush(); /* before CPUs are stopped, as above */
     arch_stop_others();
-    console_flush();
     debug_exit(code);
-    pr_info("it is safe to turn the machine off");
-    console_flush();
     arch_halt();
 }
