@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "boot/token.h"
+#include "hv/bits.h"
 #include "hv/text.h"
 
 #define OPTION_ROW(kind, field, name, dflt, min, max, words, when, help) \
@@ -131,11 +132,8 @@ static int set_text(const char *text, char *out)
     return 0;
 }
 
-int option_set(struct options *options, enum option_id id, const char *value)
+static int set_value(const struct option_desc *desc, const char *value, void *field)
 {
-    const struct option_desc *desc = &option_table[id];
-    void *field = (char *)options + option_offset[id];
-
     switch (desc->kind) {
     case OPTION_KIND_BOOL:
         return token_bool(value, field);
@@ -146,6 +144,15 @@ int option_set(struct options *options, enum option_id id, const char *value)
     default:
         return set_number(desc, value, field);
     }
+}
+
+int option_set(struct options *options, enum option_id id, const char *value)
+{
+    int error = set_value(&option_table[id], value, (char *)options + option_offset[id]);
+
+    if (!error)
+        options->given |= BIT(id);
+    return error;
 }
 
 static void format_word(const struct option_desc *desc, const struct option_word *value,

@@ -128,6 +128,16 @@ static const struct shell_command *find(const char *name)
     return NULL;
 }
 
+/* Words that a command takes: its usage has as many. */
+static uint32_t words_taken(const struct shell_command *c)
+{
+    uint32_t n = *c->args ? 1 : 0;
+
+    for (const char *p = c->args; *p; p++)
+        n += *p == ' ';
+    return n;
+}
+
 /* ---- running ---- */
 
 static void sleep_over(struct timer *timer, ns_t now)
@@ -202,6 +212,10 @@ void shell_execute(const char *line)
         running = find(sh->argv[0]);
     if (running && sh->as_json && !running->has_json) {
         shell_printf(sh, "%s has no --json\n", running->name);
+        running = NULL;
+    } else if (running && sh->argc > 1 + words_taken(running)) {
+        shell_printf(sh, "%s takes no `%s`: %s %s\n", running->name,
+                     sh->argv[1 + words_taken(running)], running->name, running->args);
         running = NULL;
     } else if (!running && sh->argc && !sh->staged) {
         shell_printf(sh, "no command `%s`; `help` lists them\n", sh->argv[0]);

@@ -172,7 +172,7 @@ static bool poweroff_step(struct shell *sh)
 
 const struct shell_command shell_system_commands[] = {
     {"log", "", "what Numen has said, with times and levels", log_step, true},
-    {"param", "[NAME[=VALUE]]", "show the parameters, or set one", param_step, true},
+    {"param", "[NAME [VALUE]]", "show the parameters, or set one", param_step, true},
     {"crash", "", "panic, to see what that looks like", crash_step, false},
     {"reboot", "", "restart the machine", reboot_step, false},
     {"poweroff", "[CODE]", "switch it off; QEMU's test device gets CODE", poweroff_step, false},

@@ -64,6 +64,7 @@ struct option_word {
     OPTION_TYPE_##kind(field);
 struct options {
     OPTION_LIST(OPTION_FIELD)
+    uint64_t given; /* bit by enum option_id: set by somebody, not a default */
 };
 #undef OPTION_FIELD
 

@@ -75,6 +75,16 @@ def test_unknown_and_malformed_options_are_named(start):
     assert "frobnicate" in log and "maxcpus" in log
 
 
+@pytest.mark.parametrize("cmdline, ratelimit", [
+    ("", "1000"), ("sched_preset=credit2-2016", "0"),
+    ("sched_ratelimit_us=500 sched_preset=credit2-2016", "500")])
+def test_options_by_name_win_over_the_preset(start, cmdline, ratelimit):
+    machine = start(Qemu(Shape(), cmdline))
+    machine.console.expect_prompt()
+    assert machine.console.command("param --json")["sched_ratelimit_us"] == ratelimit
+    assert "takes no `surplus`" in machine.console.run("vms surplus")
+
+
 @pytest.mark.parametrize("words", ["nonsense", "", "sync"])
 def test_console_option_that_names_none_leaves_com1(start, words):
     check_console(start(Qemu(Shape(), f"console={words}")), 1)
