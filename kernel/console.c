@@ -22,6 +22,8 @@
 
 #define PUMP_ROUNDS 16u /* FIFOs filled in one call, once an interrupt does the rest */
 
+#define IRQ_ROUNDS  16u /* in one interrupt: bytes may come as fast as they are read */
+
 struct console console = {.lock = SPINLOCK_INIT(LOCK_CONSOLE)};
 
 static char log_bytes[CONSOLE_LOG_BYTES];
@@ -118,11 +120,15 @@ void console_pump(void)
 
 void console_interrupt(void)
 {
+    bool pending = true;
+
     console_lock();
     console.interrupts++;
     /* The line is edge triggered: every cause must be cleared, or there is no next edge. */
-    for (uint32_t i = 0; i < 16 && uart_irq_pending(); i++)
+    for (uint32_t i = 0; i < IRQ_ROUNDS && (pending = uart_irq_pending()); i++)
         console_receive();
+    if (pending)
+        uart_irq_again();
     console_pump();
     console_unlock();
 }

@@ -29,11 +29,12 @@ void console_receive(void)
 {
     char key;
 
-    while (uart_read(&key, 1)) {
+    while (byte_ring_room(&console.input) && uart_read(&key, 1)) {
         if (console.mixer.replying && key == KEY_BREAK)
             console.cancel = true;
         byte_ring_put_char(&console.input, key);
     }
+    uart_irq_receive(byte_ring_room(&console.input) != 0);
 }
 
 bool console_cancelled(void)
@@ -105,6 +106,7 @@ static void handle_input(void)
     while (!console.mixer.attached && !entered && mixer_can_echo(&console.mixer) &&
            byte_ring_take(&console.input, &key, 1))
         entered = shell_key(key, text);
+    console_receive(); /* what the UART kept while the ring was full */
     console_pump();
     console_unlock();
     if (guest_bytes && console_guest_input)

@@ -15,7 +15,7 @@
 #define CONSOLE_REPLY_BYTES (64 * KIB)
 #define CONSOLE_GUEST_BYTES (32 * KIB)
 #define CONSOLE_TX_BYTES    2048u /* a fifth of a second at 115200 baud: an echo may wait so long */
-#define CONSOLE_INPUT_BYTES 256u
+#define CONSOLE_INPUT_BYTES 4096u /* a paste of some hundred commands */
 
 struct cpu;
 

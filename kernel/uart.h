@@ -47,6 +47,12 @@ __attribute__((warn_unused_result)) int uart_irq_enable(void);
 /* Ask for an interrupt when the transmitter runs empty. */
 void uart_irq_transmit(bool on);
 
+/* Ask for an interrupt when there are bytes to read, as uart_irq_enable does; off, they wait. */
+void uart_irq_receive(bool on);
+
+/* Raise the line's edge again for the causes that still wait. */
+void uart_irq_again(void);
+
 /* An interrupt of the port is pending; asking clears its cause unless that is a received byte. */
 bool uart_irq_pending(void);
 

@@ -28,6 +28,7 @@ static struct {
     struct uart_config config;
     bool present;
     uint32_t burst; /* bytes that THRE promises room for */
+    bool by_irq;    /* both causes may be let in */
     uint8_t ier;
 } uart;
 
@@ -147,15 +148,33 @@ int uart_irq_enable(void)
         return -ENODEV;
     trap_set_handler(VECTOR_UART, console_interrupt);
     error = ioapic_route(uart.config.irq, VECTOR_UART, cpus[0]);
-    if (!error)
-        set_ier(UART_IER_RECEIVE);
-    return error;
+    if (error)
+        return error;
+    uart.by_irq = true;
+    set_ier(UART_IER_RECEIVE);
+    return 0;
+}
+
+static void irq_cause(uint64_t cause, bool on)
+{
+    if (uart.by_irq)
+        set_ier(on ? uart.ier | cause : uart.ier & ~cause);
 }
 
 void uart_irq_transmit(bool on)
 {
-    if (uart.ier & UART_IER_RECEIVE)
-        set_ier(on ? UART_IER_RECEIVE | UART_IER_TRANSMIT : UART_IER_RECEIVE);
+    irq_cause(UART_IER_TRANSMIT, on);
+}
+
+void uart_irq_receive(bool on)
+{
+    irq_cause(UART_IER_RECEIVE, on);
+}
+
+void uart_irq_again(void)
+{
+    reg_write(UART_IER, 0);
+    reg_write(UART_IER, uart.ier);
 }
 
 /* Reading IIR ends the "transmitter empty" cause, LSR an error's, MSR a modem line's. */

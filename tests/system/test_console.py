@@ -35,6 +35,16 @@ def test_help_lists_commands_that_exist(machine, backend):
     assert {"help", "topology", "mem", "runq", "vms", "vcpus", "stats", "log"} <= set(names)
 
 
+def test_a_paste_of_300_commands_loses_none(machine, backend):
+    """12 KB at once, more than the console keeps: the rest waits in the sender."""
+    lines = [f"weight nobody-{i:03} 256 256 256 256 256" for i in range(300)]
+    machine.console.run("help")
+    machine.console.send("\n".join(lines))
+    for i in range(300):
+        machine.console.expect_text(lines[i] + "\r\n")
+    machine.console.expect_prompt()
+
+
 def test_unknown_command_gets_a_line(machine, backend):
     assert "frobnicate" in machine.console.run("frobnicate 1 2")
     machine.console.command("topology --json")
