@@ -8,10 +8,11 @@
  * pending word; a poster sets its bit first and takes the lock after. So either the sleeper sees
  * the bit, or the poster sees `blocked` and wakes it.
  *
- * An interrupt's PENDING_IRQ is cleared before the vlapic is asked; a vector that cannot go in yet
- * asks for an interrupt window, whose exit sets the bit again. PENDING_NMI stays set until the NMI
- * is armed: there is no IRR for it, and a HLT or any other exit that comes before the window finds
- * it there.
+ * An interrupt's PENDING_IRQ is cleared before the vlapic is asked, and set again while a vector
+ * cannot go in yet: an interrupt window is asked for then, and any other exit that comes before it
+ * looks again, too (Bochs 2.7 forgets a virtual interrupt of AMD-V at an exit with IF=0).
+ * PENDING_NMI stays set until the NMI is armed: there is no IRR for it, and a HLT or any other exit
+ * that comes before the window finds it there.
  */
 #include "kernel/vcpu_entry.h"
 
@@ -131,6 +132,13 @@ static void vcpu_deliver_nmi(struct vcpu *v)
     virt->event_arm(v, &nmi);
 }
 
+/* A vector waits that cannot go in at this entry. */
+static void vcpu_wait_for_window(struct vcpu *v)
+{
+    virt->irq_window(v, true);
+    vcpu_post_self(v, PENDING_IRQ);
+}
+
 static void vcpu_deliver_irq(struct vcpu *v)
 {
     struct virt_event irq = {.type = VIRT_EVENT_IRQ};
@@ -138,13 +146,13 @@ static void vcpu_deliver_irq(struct vcpu *v)
     if (!guest_irq_pending(v))
         return;
     if (!virt->irq_open(v)) {
-        virt->irq_window(v, true);
+        vcpu_wait_for_window(v);
         return;
     }
     irq.vector = (uint8_t)guest_irq_accept(v);
     virt->event_arm(v, &irq);
     if (guest_irq_pending(v))
-        virt->irq_window(v, true);
+        vcpu_wait_for_window(v);
 }
 
 bool vcpu_prepare(struct vcpu *v)
