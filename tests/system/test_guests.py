@@ -16,6 +16,8 @@ MODULES = [
     module("stream", "name=stream vcpus=2 memory=64M", "mb=4"),
     module("exits", "name=exits memory=32M"),
     module("pv", "name=pv vcpus=4 memory=32M"),
+    module("pv", "name=pvtight vcpus=4 memory=32M cpus=1"),
+    module("pv", "name=pvoff vcpus=2 memory=32M pv=off"),
     module("state", "name=state1 memory=32M cpus=1", "seed=1 n=10000"),
     module("state", "name=state2 memory=32M cpus=1", "seed=2 n=10000"),
     module("triple", "name=triple memory=32M"),
@@ -86,9 +88,14 @@ def test_exits_measures_all_paths(machine, backend):
 
 
 @backends
-def test_paravirt_rules(machine, backend):
-    entry, lines = run_guest(machine, "pv")
+@pytest.mark.parametrize("guest, shown", [
+    ("pv", "ok kick.sticky"),
+    ("pvtight", "ok tlb_flush"),  # only where vCPUs preempt each other
+    ("pvoff", "ok refused.kick")])
+def test_paravirt_rules(machine, backend, guest, shown):
+    entry, lines = run_guest(machine, guest)
     assert [line for line in lines if line.startswith("FAIL")] == []
+    assert shown in lines
     counts = re.search(r"PV (\d+) passed, 0 failed", "\n".join(lines))
     assert counts and int(counts[1]) > 10
     assert entry["exit_code"] == 0
