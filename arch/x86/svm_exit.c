@@ -228,8 +228,11 @@ static void entry_failed(struct vcpu *v)
            (unsigned long long)vmcb->event);
 }
 
-/* Codes outside the table. Some implementations store VMEXIT_INVALID, -1, without its high half. */
-static void decode_other(struct vcpu *v, uint64_t code)
+/*
+ * Codes outside the table. Some implementations store VMEXIT_INVALID, -1, without its high half.
+ * Out of line: inlined, its registers would be saved on every exit.
+ */
+static __attribute__((noinline)) void decode_other(struct vcpu *v, uint64_t code)
 {
     v->exit.kind = EXIT_UNKNOWN;
     if (code == SVM_EXIT_NPF)
