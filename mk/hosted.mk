@@ -34,6 +34,27 @@ $(B)/unit/libpure.a: $(PURE_SRCS:%.c=$(B)/unit/obj/%.o) $(UNIT_SHARE:%.c=$(B)/un
 $(B)/unit/test_%: $(B)/unit/obj/tests/unit/test_%.o $(B)/unit/libpure.a
 	$(call say,LD) $(CC) $(SANITIZE) -o $@ $^ -lcmocka -pthread
 
+# --- branch coverage of the parsers, always by gcc; only their own objects count
+COVERAGE_SRCS   := $(wildcard boot/*.c arch/x86/topology*.c mm/numa*.c)
+COVERAGE_TESTS  := $(patsubst tests/unit/%.c,build/coverage/%,$(wildcard tests/unit/test_*.c))
+COVERAGE_CFLAGS := $(HOSTED_CFLAGS) -O0
+
+coverage: $(COVERAGE_TESTS) ## branches of the pure parsers that the unit tests take
+	@$(PYTHON) tools/run_coverage.py $(COVERAGE_TESTS)
+
+$(COVERAGE_SRCS:%.c=build/coverage/obj/%.o): COVERAGE_CFLAGS += --coverage
+
+build/coverage/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,CC) gcc $(COVERAGE_CFLAGS) -c -o $@ $<
+
+build/coverage/libpure.a: $(PURE_SRCS:%.c=build/coverage/obj/%.o) \
+                          $(UNIT_SHARE:%.c=build/coverage/obj/%.o)
+	@rm -f $@ && ar rcs $@ $^
+
+build/coverage/test_%: build/coverage/obj/tests/unit/test_%.o build/coverage/libpure.a
+	$(call say,LD) gcc --coverage -o $@ $^ -lcmocka -pthread
+
 # --- host programs: tools/gen_x.c -> build/host/gen-x, tools/numen-x/*.c -> build/host/numen-x
 TOOL_SRCS    := $(wildcard tools/*.c)
 TOOL_FOLDERS := $(patsubst tools/%/,%,$(wildcard tools/numen-*/))
@@ -85,6 +106,9 @@ FUZZ_SECONDS ?= 30
 fuzz: $(FUZZERS) ## run each fuzzer for FUZZ_SECONDS (30)
 	@$(PYTHON) tools/run_fuzz.py --seconds $(FUZZ_SECONDS) $(FUZZERS)
 
+soak: ## the fuzzers for a minute each
+	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=60
+
 fuzzers: $(FUZZERS)
 
 build/fuzz/obj/%.o: %.c
@@ -101,6 +125,7 @@ build/fuzz/fuzz_%: build/fuzz/obj/tests/fuzz/fuzz_%.o build/fuzz/libpure.a
                     $(patsubst %.c,$(B)/host/obj/%.d,$(PURE_SRCS) $(TOOL_SRCS)) \
                     $(patsubst %.c,$(B)/host/obj/%.d,$(wildcard tools/numen-*/*.c)) \
                     $(patsubst %.c,$(B)/unit/obj/%.d,$(wildcard tools/numen-*/*.c)) \
-                    $(patsubst %.c,build/fuzz/obj/%.d,$(PURE_SRCS) $(wildcard tests/fuzz/*.c)))
+                    $(patsubst %.c,build/fuzz/obj/%.d,$(PURE_SRCS) $(wildcard tests/fuzz/*.c)) \
+                    $(patsubst %.c,build/coverage/obj/%.d,$(PURE_SRCS) $(wildcard tests/unit/*.c)))
 
-.PHONY: unit host-tools host-test docs fuzz fuzzers
+.PHONY: unit coverage host-tools host-test docs fuzz soak fuzzers

@@ -21,7 +21,7 @@ check: image ## the static checks: layers, purity, headers, sizes, format, clang
 
 check test: export IMAGE_CFLAGS := $(IMAGE_CFLAGS)
 
-test: all iso fuzzers $(UNIT_TESTS) $(TESTED_TOOLS) ## everything: unit tests, checks, fuzzers, QEMU and Bochs
+test: all iso fuzzers $(UNIT_TESTS) $(COVERAGE_TESTS) $(TESTED_TOOLS) ## everything: unit tests, checks, fuzzers, QEMU and Bochs
 	@$(PYTHON) tools/test.py
 
 # TEST=test_boot.py or TEST='-k ovmf' runs some of them.

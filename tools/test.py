@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""`make test`: unit tests, the host programs' tests, static checks, a short turn of the fuzzers, system
-tests; one last line.
+"""`make test`: unit tests, their coverage, the host programs' tests, static checks, a short turn of the
+fuzzers, system tests; one last line.
 
 The programs have been built by the Makefile. The last line is "N passed, N failed" over everything;
 skipped tests are listed before it, and a stage that ran nothing counts as failed.
@@ -12,11 +12,12 @@ import time
 import xml.etree.ElementTree as ElementTree
 from glob import glob
 
+import run_coverage
 import run_fuzz
 import run_unit
 
 BUILD = os.environ["NUMEN_BUILD"]
-FUZZ_SECONDS = 5
+FUZZ_SECONDS = 10
 
 
 def programs(source_folder, prefix, program_folder):
@@ -27,6 +28,10 @@ def programs(source_folder, prefix, program_folder):
 
 def unit_tests():
     return run_unit.report(run_unit.run_all(programs("tests/unit", "test", f"{BUILD}/unit")))
+
+
+def branch_coverage():
+    return run_coverage.run_all(programs("tests/unit", "test", run_coverage.FOLDER))
 
 
 def fuzzers():
@@ -67,7 +72,7 @@ def system_tests():
 
 def main():
     passed = failed = 0
-    for stage in (unit_tests, host_programs, static_checks, fuzzers, system_tests):
+    for stage in (unit_tests, branch_coverage, host_programs, static_checks, fuzzers, system_tests):
         begun = time.monotonic()
         name = stage.__name__.replace("_", " ")
         print(f"--- {name}", flush=True)
