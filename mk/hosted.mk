@@ -55,6 +55,25 @@ build/coverage/libpure.a: $(PURE_SRCS:%.c=build/coverage/obj/%.o) \
 build/coverage/test_%: build/coverage/obj/tests/unit/test_%.o build/coverage/libpure.a
 	$(call say,LD) gcc --coverage -o $@ $^ -lcmocka -pthread
 
+# --- benchmarks of pure code: tests/bench/bench_X.c -> build/bench/X, built as the image is but for
+# the flags of its address space, with its string functions
+BENCHES      := $(patsubst tests/bench/bench_%.c,$(B)/bench/%,$(wildcard tests/bench/bench_*.c))
+BENCH_CFLAGS  = $(filter-out -mcmodel=kernel,$(IMAGE_CFLAGS))
+BENCH_PURE   := $(filter-out kernel/%,$(PURE_SRCS)) kernel/format.c kernel/string.c
+
+$(B)/bench/obj/%.o: %.c mk/image.mk mk/hosted.mk
+	@mkdir -p $(@D)
+	$(call say,CC) $(CC) $(BENCH_CFLAGS) -c -o $@ $<
+
+$(B)/bench/libpure.a: $(BENCH_PURE:%.c=$(B)/bench/obj/%.o) $(B)/bench/obj/tests/unit/host_stubs.o \
+                      $(B)/obj/arch/x86/string.S.o
+	@rm -f $@ && ar rcs $@ $^
+
+$(B)/bench/%: $(B)/bench/obj/tests/bench/bench_%.o $(B)/bench/libpure.a
+	$(call say,LD) $(CC) -no-pie -o $@ $^
+
+benches: $(BENCHES)
+
 # --- host programs: tools/gen_x.c -> build/host/gen-x, tools/numen-x/*.c -> build/host/numen-x
 TOOL_SRCS    := $(wildcard tools/*.c)
 TOOL_FOLDERS := $(patsubst tools/%/,%,$(wildcard tools/numen-*/))
@@ -86,7 +105,7 @@ endef
 $(foreach t,$(TOOL_FOLDERS),$(eval $(call host_tool_folder,$(t))))
 TESTED_TOOLS := $(TOOL_FOLDERS:%=$(B)/unit/%)
 
-host-test: host-tools $(TESTED_TOOLS) ## the tests of the host programs: TEST='-k memory' picks
+host-test: host-tools $(TESTED_TOOLS) $(BENCHES) ## the tests of the host programs: TEST='-k memory' picks
 	@NUMEN_BUILD=$(B) $(PYTHON) -m pytest -q -rs tests/host $(TEST)
 
 # The programs stand on glibc, which the pure code does not.
@@ -125,7 +144,8 @@ build/fuzz/fuzz_%: build/fuzz/obj/tests/fuzz/fuzz_%.o build/fuzz/libpure.a
                     $(patsubst %.c,$(B)/host/obj/%.d,$(PURE_SRCS) $(TOOL_SRCS)) \
                     $(patsubst %.c,$(B)/host/obj/%.d,$(wildcard tools/numen-*/*.c)) \
                     $(patsubst %.c,$(B)/unit/obj/%.d,$(wildcard tools/numen-*/*.c)) \
+                    $(patsubst %.c,$(B)/bench/obj/%.d,$(BENCH_PURE) $(wildcard tests/bench/*.c)) \
                     $(patsubst %.c,build/fuzz/obj/%.d,$(PURE_SRCS) $(wildcard tests/fuzz/*.c)) \
                     $(patsubst %.c,build/coverage/obj/%.d,$(PURE_SRCS) $(wildcard tests/unit/*.c)))
 
-.PHONY: unit coverage host-tools host-test docs fuzz soak fuzzers
+.PHONY: unit coverage host-tools host-test benches docs fuzz soak fuzzers

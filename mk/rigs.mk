@@ -21,16 +21,16 @@ check: image ## the static checks: layers, purity, headers, sizes, format, clang
 
 check test: export IMAGE_CFLAGS := $(IMAGE_CFLAGS)
 
-test: all iso fuzzers $(UNIT_TESTS) $(COVERAGE_TESTS) $(TESTED_TOOLS) ## everything: unit tests, checks, fuzzers, QEMU and Bochs
+test: all iso fuzzers $(UNIT_TESTS) $(COVERAGE_TESTS) $(TESTED_TOOLS) $(BENCHES) ## everything: unit tests, checks, fuzzers, QEMU and Bochs
 	@$(PYTHON) tools/test.py
 
 # TEST=test_boot.py or TEST='-k ovmf' runs some of them.
 system: all iso ## the system tests alone: TEST='-k ovmf' picks
 	@$(PYTHON) -m pytest -n 2 tests/system $(TEST)
 
-# BENCH=exits or BENCH=boot runs one.
-bench: image guests ## benchmarks in instructions, under Bochs; also build/bench.json
-	@$(PYTHON) tools/bench.py $(BENCH)
+# BENCH=topology or BENCH='exits boot' picks.
+bench: image guests benches ## benchmarks in instructions; also build/bench.json: BENCH=topology picks
+	@$(PYTHON) tools/bench $(BENCH)
 
 format: ## put all C files into the repository's format
 	find $(wildcard include boot arch kernel sched mm vmm tests tools) -name '*.[ch]' -exec clang-format -i {} +

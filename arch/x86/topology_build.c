@@ -37,15 +37,6 @@ struct build {
 
 enum group_kind { GROUP_CORE, GROUP_LLC, GROUP_SOCKET };
 
-static void sort_unless_sorted(uint64_t *keys, uint32_t n)
-{
-    for (uint32_t i = 1; i < n; i++)
-        if (keys[i - 1] > keys[i]) {
-            sort_u64(keys, n);
-            return;
-        }
-}
-
 static uint32_t cpu_at(const struct build *b, uint32_t rank)
 {
     return (uint32_t)FIELD_GET(KEY_RANK, b->order[rank]);
@@ -91,7 +82,7 @@ static uint32_t groups_number(struct build *b, enum group_kind kind)
 
     for (uint32_t rank = 0; rank < b->n; rank++)
         b->keys[rank] = group_key(b, kind, &b->ids[cpu_at(b, rank)]) | rank;
-    sort_unless_sorted(b->keys, b->n);
+    sort_u64(b->keys, b->n);
     for (uint32_t i = 0; i < b->n; i++) {
         uint32_t rank = (uint32_t)FIELD_GET(KEY_RANK, b->keys[i]);
 
@@ -171,7 +162,7 @@ void topology_build(const struct topo_ids ids[], uint32_t n, uint32_t flags, uin
     *out = (struct topo_result){.threads = n};
     for (uint32_t cpu = 0; cpu < n; cpu++)
         b.order[cpu] = FIELD_PREP(BITS(43, 12), ids[cpu].apic_id) | cpu;
-    sort_unless_sorted(b.order, n);
+    sort_u64(b.order, n);
     out->sockets = groups_number(&b, GROUP_SOCKET);
     out->llcs = groups_number(&b, GROUP_LLC);
     out->cores = groups_number(&b, GROUP_CORE);

@@ -1,5 +1,6 @@
 /*
- * Heap sort of 64-bit keys, ascending: O(n log n) for any input, in place, without recursion.
+ * Heap sort of 64-bit keys, ascending: O(n log n) for any input, in place, without recursion. Keys
+ * that stand in order, as firmware lists them on most machines, cost one look each.
  *
  * Callers pack what they sort by into the high bits and an index into the low ones. That also makes
  * the order of equal keys defined.
@@ -28,8 +29,19 @@ static inline void sort_sift_down(uint64_t *keys, size_t at, size_t n)
     keys[at] = key;
 }
 
+static inline bool sort_is_done(const uint64_t *keys, size_t n)
+{
+    size_t i = 1;
+
+    while (i < n && keys[i - 1] <= keys[i])
+        i++;
+    return i >= n;
+}
+
 static inline void sort_u64(uint64_t *keys, size_t n)
 {
+    if (sort_is_done(keys, n))
+        return;
     for (size_t i = n / 2; i-- > 0;)
         sort_sift_down(keys, i, n);
     for (size_t end = n; end-- > 1;) {
