@@ -7,8 +7,8 @@
  * handing in or splitting a gigabyte touches a few words.
  *
  * Invariants, under the node's lock: a FREE head of order o is on heads[o] of its range, and its
- * buddy is not a FREE head of the same order; node->free is the sum over all lists; bit o of orders
- * says whether heads[o] is empty.
+ * buddy is not a FREE head of the same order; node->free is the sum over all lists, and with
+ * node->taken it makes node->managed; bit o of orders says whether heads[o] is empty.
  */
 #include "mm/page.h"
 
@@ -188,7 +188,7 @@ int page_init(struct page_pool *pool, struct page_range ranges[], uint32_t nrang
 
         spin_init(&n->lock, LOCK_NODE);
         n->first_range = RANGE_NONE;
-        n->managed = n->free = 0;
+        n->managed = n->free = n->taken = 0;
     }
     /* From the top down, so that a node's list goes up and low memory is used first. */
     for (uint32_t i = nranges; i-- > 0;) {
@@ -262,6 +262,7 @@ static paddr_t node_take(struct page_pool *pool, struct page_node *node, uint32_
 
         if (at != LINK_NONE) {
             atomic_set(&node->free, node->free - order_pages(order));
+            node->taken += order_pages(order);
             return (range->base_pfn + at) << PAGE_SHIFT;
         }
     }
@@ -299,6 +300,7 @@ void page_free(struct page_pool *pool, paddr_t base, uint32_t order)
     ASSERT(range->pages[at].state == PAGE_TAKEN && range->pages[at].order == order);
     block_release(range, at, order);
     count_add(&node->free, order_pages(order));
+    node->taken -= order_pages(order);
     spin_unlock(&node->lock);
 }
 
@@ -317,6 +319,16 @@ uint64_t page_free_bytes(const struct page_pool *pool, uint32_t node)
 uint64_t page_managed_bytes(const struct page_pool *pool, uint32_t node)
 {
     return atomic_get(&pool->nodes[node].managed) << PAGE_SHIFT;
+}
+
+void page_usage(struct page_pool *pool, uint32_t node, struct page_usage *usage)
+{
+    struct page_node *n = &pool->nodes[node];
+
+    spin_lock(&n->lock);
+    *usage = (struct page_usage){n->managed << PAGE_SHIFT, n->free << PAGE_SHIFT,
+                                 n->taken << PAGE_SHIFT};
+    spin_unlock(&n->lock);
 }
 
 /* Walk one range's lists; returns the free pages on them. */
@@ -351,6 +363,6 @@ void page_check(struct page_pool *pool, uint32_t node)
     spin_lock(&n->lock);
     for (uint32_t i = n->first_range; i != RANGE_NONE; i = pool->ranges[i].next)
         free_pages += range_check(&pool->ranges[i]);
-    ASSERT(free_pages == n->free && n->free <= n->managed);
+    ASSERT(free_pages == n->free && n->free + n->taken == n->managed);
     spin_unlock(&n->lock);
 }

@@ -54,6 +54,7 @@ struct page_node {
     uint32_t first_range; /* [i] or UINT32_MAX */
     uint64_t managed;     /* [a] pages; written under the lock */
     uint64_t free;        /* [a] pages; written under the lock */
+    uint64_t taken;       /* [N] pages given out; with `free` it makes `managed` */
 };
 
 struct page_pool {
@@ -92,6 +93,15 @@ uint32_t page_node_of(const struct page_pool *pool, paddr_t paddr);
 /* Bytes of the node free now, and bytes it was ever handed. */
 uint64_t page_free_bytes(const struct page_pool *pool, uint32_t node);
 uint64_t page_managed_bytes(const struct page_pool *pool, uint32_t node);
+
+/* A node's account at one moment, each counted for itself: free + taken == managed. */
+struct page_usage {
+    uint64_t managed_bytes;
+    uint64_t free_bytes;
+    uint64_t taken_bytes;
+};
+
+void page_usage(struct page_pool *pool, uint32_t node, struct page_usage *usage);
 
 /* Recompute what the lists hold and ASSERT that it equals the counts: debug builds and tests. */
 void page_check(struct page_pool *pool, uint32_t node);
