@@ -306,6 +306,7 @@ static int complete_topology(struct guest_config *c, struct guest_line_error *er
     if (sockets * cores * threads != c->vcpus || c->vcpus > GUEST_VCPUS_MAX)
         return fail(error, 0, "guest %s: %u sockets of %u cores of %u threads are not %u vCPUs",
                     c->name, sockets, cores, threads, c->vcpus);
+    c->sockets_given = c->sockets || c->cores;
     c->sockets = sockets;
     c->cores = cores;
     c->threads = threads;

@@ -144,6 +144,14 @@ static void schedule_switch_out(struct vcpu *prev, ns_t now)
 
     guest_switch_out(prev, !prev->blocked);
     virt->save(prev);
+    if (prev->remote_since != NS_NEVER) {
+        /* In this order: a listing between the two shows too little for a moment, never too much.
+         */
+        ns_t ran = now - prev->remote_since;
+
+        atomic_set(&prev->remote_since, NS_NEVER);
+        atomic_set(&prev->remote_ns, prev->remote_ns + ran);
+    }
     cpu_this()->current = NULL;
     sched_saved(sched, &prev->unit, now); /* from here on another CPU may run it */
     if (leaves)
@@ -154,6 +162,8 @@ static void schedule_switch_in(struct cpu *cpu, struct vcpu *next, ns_t now)
 {
     virt->load(next);
     guest_switch_in(next, now);
+    if (next->home_node != cpu->place.node)
+        atomic_set(&next->remote_since, now);
     cpu->current = next;
     /*
      * The scheduler showed the unit running before; order that before the loop's look at the

@@ -48,6 +48,7 @@ struct shell_command {
 
 /* The tables, each ending in a row without a name. */
 extern const struct shell_command shell_machine_commands[]; /* shell_machine.c */
+extern const struct shell_command shell_memory_commands[];  /* shell_memory.c */
 extern const struct shell_command shell_vm_commands[];      /* shell_vm.c */
 extern const struct shell_command shell_sched_commands[];   /* shell_sched.c */
 extern const struct shell_command shell_top_commands[];     /* shell_top.c */

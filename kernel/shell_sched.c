@@ -45,7 +45,9 @@ static void vcpus_json_row(struct json *j, struct vcpu *v, ns_t run, ns_t wait)
     json_u64(j, "cpu", atomic_get(&v->unit.cpu));
     json_string(j, "state", vcpu_state_name(v));
     json_u64(j, "weight", v->unit.weight);
+    json_u64(j, "home_node", v->home_node);
     json_u64(j, "run_ns", run);
+    json_u64(j, "remote_ns", MIN(vcpu_remote_ns(v), run));
     json_u64(j, "wait_ns", wait);
     json_u64(j, "exits", vcpu_exits(v));
     json_end_object(j);
@@ -240,6 +242,7 @@ static void stats_json(struct json *j, const char *key, const struct vm_stats *s
     json_u64(j, "ipis", s->vcpu.ipis);
     json_u64(j, "migrations", s->migrations);
     json_u64(j, "run_ns", s->run_ns);
+    json_u64(j, "remote_ns", s->remote_ns);
     json_u64(j, "steal_ns", s->wait_ns);
     json_end_object(j);
 }

@@ -12,7 +12,7 @@
 #include "kernel/console.h"
 #include "kernel/cpu.h"
 #include "kernel/schedule.h"
-#include "kernel/shell.h"
+#include "kernel/shell_parts.h"
 #include "kernel/vm_build.h"
 #include "kernel/vm_life.h"
 #include "sched/sched.h"
@@ -33,8 +33,9 @@ static void vms_json_row(struct json *j, const struct vm *vm)
     json_u64(j, "memory_bytes", vm->config.memory_bytes);
     json_begin_array(j, "nodes");
     for (uint32_t i = 0; i < vm->placement.count; i++)
-        json_u64(j, NULL, vm->placement.node[i]);
+        json_u64(j, NULL, vm->placement.vnode[i].node);
     json_end_array(j);
+    shell_json_vnodes(j, "vnodes", vm);
     if (vm->has_exit_code)
         json_i64(j, "exit_code", vm->exit_code);
     else
@@ -50,7 +51,7 @@ static void vms_row(struct shell *sh, const struct vm *vm)
                  vm->config.vcpus,
                  shell_format_bytes(memory, sizeof(memory), vm->config.memory_bytes));
     for (uint32_t i = 0; i < vm->placement.count; i++)
-        shell_printf(sh, "%s%u", i ? "," : "", vm->placement.node[i]);
+        shell_printf(sh, "%s%u", i ? "," : "", vm->placement.vnode[i].node);
     if (vm->has_exit_code)
         shell_printf(sh, "  exit code %d", vm->exit_code);
     shell_printf(sh, "\n");

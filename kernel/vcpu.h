@@ -76,7 +76,11 @@ struct vcpu {
 
     uint32_t id;         /* [i] index in its VM */
     uint32_t apic_id;    /* [i] */
+    uint32_t home_node;  /* [i] host node of its virtual node */
     uint8_t sipi_vector; /* [a] valid with PENDING_SIPI */
+
+    ns_t remote_ns;    /* [c, a] ran on CPUs of other nodes, up to the last switch */
+    ns_t remote_since; /* [c, a] loaded on such a CPU since then; NS_NEVER: it is not */
 
     struct spinlock lock; /* rank LOCK_VCPU: decides between block and wake */
     bool blocked;         /* [V] asleep in the scheduler; a post wakes it */

@@ -47,7 +47,8 @@ struct vm_stats {
     struct vcpu_stats vcpu; /* sum over the vCPUs */
     uint64_t migrations;
     ns_t run_ns;
-    ns_t wait_ns; /* runnable, not running: what the guest is told as steal time */
+    ns_t remote_ns; /* of run_ns, on CPUs of another node than the vCPU's home node */
+    ns_t wait_ns;   /* runnable, not running: what the guest is told as steal time */
 };
 
 struct vm {
@@ -69,19 +70,20 @@ struct vm {
     uint64_t build_ticks;  /* [b] TSC ticks that the steps of the start took */
     uint64_t *large_pages; /* [b] bit n: a large host page backs its n-th 2 MiB */
 
-    struct virt_vm *hw;              /* [b] */
-    struct guest_cpuid_table *cpuid; /* [b] */
-    uint32_t pv_features;            /* [b] KVM feature bits offered (leaf 0x40000001 EAX) */
-    uint64_t tsc_offset;             /* [b] guest TSC - host TSC, of every vCPU at its start */
-    ns_t start_ns;                   /* [b] when the guest's TSC was 0 */
-    uint32_t vcpu_count;             /* [b] */
-    struct vcpu **vcpus;             /* [b] by index */
-    uint16_t *vcpu_of_apic_id;       /* [b] apic_ids entries; UINT16_MAX where there is none */
-    uint32_t apic_ids;               /* [b] */
-    struct placement placement;      /* [b] home nodes and how much memory on each was asked for */
-    uint32_t slot_count;             /* [b] */
+    struct virt_vm *hw;                /* [b] */
+    struct guest_cpuid_table *cpuid;   /* [b] */
+    uint32_t pv_features;              /* [b] KVM feature bits offered (leaf 0x40000001 EAX) */
+    uint64_t tsc_offset;               /* [b] guest TSC - host TSC, of every vCPU at its start */
+    ns_t start_ns;                     /* [b] when the guest's TSC was 0 */
+    uint32_t vcpu_count;               /* [b] */
+    struct vcpu **vcpus;               /* [b] by index */
+    uint16_t *vcpu_of_apic_id;         /* [b] apic_ids entries; UINT16_MAX where there is none */
+    uint32_t apic_ids;                 /* [b] */
+    struct placement placement;        /* [b] home nodes: virtual nodes; none before it is placed */
+    uint32_t slot_count;               /* [b] */
     struct vm_slot slot[VM_SLOTS_MAX]; /* [b] */
     uint64_t node_bytes[NODES_MAX];    /* [a] guest memory by the node it really lies on */
+    uint64_t remote_bytes;             /* [a] of it, not on its virtual node's home node */
 
     struct vm_stats past;  /* of vCPUs taken down since the last start; CPU 0 only */
     uint32_t live_vcpus;   /* [a] with the scheduler; the last one's leaving ends the VM */
@@ -89,6 +91,12 @@ struct vm {
     struct spinlock device_lock;
     struct vmm devices; /* [D] */
 };
+
+/* Where what all of the VM uses lies; valid once it is placed. */
+static inline uint32_t vm_first_node(const struct vm *vm)
+{
+    return vm->placement.vnode[0].node;
+}
 
 /* End the VM for a reason that is the guest's: state crashed, one line on the console. Any CPU. */
 void vm_kill(struct vm *vm, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -1,10 +1,9 @@
 /*
  * Building a VM, in bounded steps: home nodes, memory, vCPUs, image.
  *
- * Decides the layout of guest memory and which node each part comes from; mm/placement chooses the
- * nodes. Each step is short (one large page is zeroed, one vCPU is made), so guests run on
- * meanwhile. Guest memory is in 2 MiB pages of its home node, in 4 KiB pages where no large one is
- * free or the size ends. A step that fails prints one line and hands over to the taking-down.
+ * Decides the layout of guest memory; mm/placement chooses the nodes, and for each page its size
+ * and where it comes from. Each step is short (one large page is zeroed, one vCPU is made), so
+ * guests run on meanwhile. A step that fails prints one line and hands over to the taking-down.
  *
  * Invariant: guest memory below vm->cursor is mapped, with large pages where large_pages says so.
  */
@@ -57,17 +56,8 @@ static int stage_begin(struct vm *vm)
     if (err < 0)
         return err;
     vm_lay_out_slots(vm);
-    vm->large_pages = mem_zalloc(vm_large_pages_bytes(vm), vm->placement.node[0]);
+    vm->large_pages = mem_zalloc(vm_large_pages_bytes(vm), vm_first_node(vm));
     return vm->large_pages ? virt->vm_init(vm) : -ENOMEM;
-}
-
-static uint32_t vm_node_at(const struct vm *vm, uint64_t offset)
-{
-    uint32_t i = 0;
-
-    while (i + 1 < vm->placement.count && offset >= vm->placement.bytes[i])
-        offset -= vm->placement.bytes[i++];
-    return vm->placement.node[i];
 }
 
 gpa_t vm_gpa_at(const struct vm *vm, uint64_t offset)
@@ -82,16 +72,48 @@ uint32_t vm_page_order_at(const struct vm *vm, uint64_t offset)
     return vm->large_pages[index / 64] & BIT(index % 64) ? PAGE_ORDER_2M : 0;
 }
 
-/* One page at the cursor: allocate, zero, map, account. */
-static int vm_add_page(struct vm *vm, uint32_t order)
+/* Where it is cut by the hole below 4 GiB, there are two ranges. */
+uint32_t vm_vnode_ranges(const struct vm *vm, uint32_t vnode, struct vm_slot ranges[VM_SLOTS_MAX])
 {
-    uint64_t bytes = PAGE_BYTES << order;
-    uint64_t index = vm->cursor / LARGE_PAGE;
-    paddr_t pa = mem_alloc_pages(order, vm_node_at(vm, vm->cursor));
+    uint64_t low = vm->slot[0].bytes;
+    uint64_t left = vm->placement.vnode[vnode].bytes;
+    uint64_t offset = 0;
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < vnode; i++)
+        offset += vm->placement.vnode[i].bytes;
+    while (left) {
+        uint64_t bytes = offset < low ? MIN(left, low - offset) : left;
+
+        ranges[count++] = (struct vm_slot){vm_gpa_at(vm, offset), bytes};
+        offset += bytes;
+        left -= bytes;
+    }
+    return count;
+}
+
+/* A page that came or, with 0 - bytes, went. */
+void vm_account_page(struct vm *vm, uint64_t offset, paddr_t pa, uint64_t bytes)
+{
+    uint32_t node = page_node_of(&page_pool, pa);
+
+    atomic_fetch_add(&vm->node_bytes[node], bytes);
+    if (vm->placement.vnode[placement_vnode_at(&vm->placement, offset)].node != node)
+        atomic_fetch_add(&vm->remote_bytes, bytes);
+}
+
+/* One page at the cursor: allocate, zero, map, account. Its order, or -errno. */
+static int vm_add_page(struct vm *vm)
+{
+    uint64_t index = vm->cursor / LARGE_PAGE, bytes;
+    uint32_t order;
+    paddr_t pa = placement_take_page(&page_pool, &vm->placement, vm->cursor,
+                                     vm->config.memory_bytes - vm->cursor, &order);
     int err;
 
     if (pa == PADDR_NONE)
         return -ENOMEM;
+    bytes = PAGE_BYTES << order;
     memset(phys_to_virt(pa), 0, bytes);
     err = virt->map(vm, vm_gpa_at(vm, vm->cursor), pa, bytes, true);
     if (err < 0) {
@@ -100,33 +122,31 @@ static int vm_add_page(struct vm *vm, uint32_t order)
     }
     if (order)
         vm->large_pages[index / 64] |= BIT(index % 64);
-    atomic_fetch_add(&vm->node_bytes[page_node_of(&page_pool, pa)], bytes);
+    vm_account_page(vm, vm->cursor, pa, bytes);
     vm->cursor += bytes;
-    return 0;
+    return (int)order;
 }
 
 static int stage_memory(struct vm *vm)
 {
     uint64_t end = vm->config.memory_bytes;
-    int err = 0;
+    int order = 0;
 
-    if (end - vm->cursor >= LARGE_PAGE && IS_ALIGNED(vm->cursor, LARGE_PAGE) &&
-        vm_add_page(vm, PAGE_ORDER_2M) == 0)
-        return vm->cursor < end;
-    for (uint32_t i = 0; i < PAGES_PER_STEP && vm->cursor < end && err == 0; i++)
-        err = vm_add_page(vm, 0);
-    if (err < 0)
+    for (uint32_t i = 0; i < PAGES_PER_STEP && vm->cursor < end && order == 0; i++)
+        order = vm_add_page(vm);
+    if (order < 0)
         pr_err("VM %s: memory ran out after %llu of %llu MiB", vm->config.name,
                (unsigned long long)(vm->cursor / MIB), (unsigned long long)(end / MIB));
-    return err < 0 ? err : vm->cursor < end;
+    return order < 0 ? order : vm->cursor < end;
 }
 
 static int stage_run(struct vm *vm)
 {
     uint64_t mib = MAX(vm->config.memory_bytes / MIB, 1ull);
 
-    pr_info("VM %s: %u vCPUs, %llu MiB from node %u, built at %llu ticks a MiB", vm->config.name,
-            vm->vcpu_count, (unsigned long long)mib, vm->placement.node[0],
+    pr_info("VM %s: %u vCPUs, %llu MiB from node %u%s, built at %llu ticks a MiB", vm->config.name,
+            vm->vcpu_count, (unsigned long long)mib, vm_first_node(vm),
+            vm->placement.count > 1 ? " and others" : "",
             (unsigned long long)(vm->build_ticks / mib));
     vm_run(vm);
     return 0;
@@ -162,7 +182,9 @@ void vm_build_begin(struct vm *vm)
     vm->vcpu_count = 0;
     vm->cursor = 0;
     vm->build_ticks = 0;
+    vm->placement.count = 0;
     memset(vm->node_bytes, 0, sizeof(vm->node_bytes));
+    vm->remote_bytes = 0;
     vm->work.step = vm_build_step;
     vm->past = (struct vm_stats){.run_ns = 0};
     work_queue(cpus[0], &vm->work); /* where listings run, which walk vm->vcpus */

@@ -29,6 +29,16 @@ void vcpu_times(struct vcpu *v, ns_t *run, ns_t *wait)
         unit_times(&v->unit, arch_now(), run, wait);
 }
 
+/* Two glances in this order never count the stay that is just ending twice (schedule.c). */
+ns_t vcpu_remote_ns(const struct vcpu *v)
+{
+    ns_t past = atomic_get(&v->remote_ns);
+    ns_t since = atomic_get(&v->remote_since);
+    ns_t now = arch_now();
+
+    return past + (since < now ? now - since : 0);
+}
+
 static void vm_stats_add_vcpu(struct vcpu *v, struct vm_stats *sum)
 {
     ns_t run, wait;
@@ -36,6 +46,7 @@ static void vm_stats_add_vcpu(struct vcpu *v, struct vm_stats *sum)
     vcpu_stats_add(&v->stats, &sum->vcpu);
     vcpu_times(v, &run, &wait);
     sum->run_ns += run;
+    sum->remote_ns += MIN(vcpu_remote_ns(v), run);
     sum->wait_ns += wait;
     sum->migrations += atomic_get(&v->unit.migrations);
 }
@@ -44,6 +55,7 @@ void vm_stats_add(struct vm *vm, struct vm_stats *sum)
 {
     vcpu_stats_add(&vm->past.vcpu, &sum->vcpu);
     sum->run_ns += vm->past.run_ns;
+    sum->remote_ns += vm->past.remote_ns;
     sum->wait_ns += vm->past.wait_ns;
     sum->migrations += vm->past.migrations;
     for (uint32_t i = 0; i < vm->vcpu_count; i++)

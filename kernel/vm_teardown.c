@@ -12,7 +12,6 @@
 #include "kernel/console.h"
 #include "kernel/cpu.h"
 #include "kernel/mem.h"
-#include "kernel/mem_init.h"
 #include "kernel/schedule.h"
 #include "kernel/vm_life.h"
 #include "kernel/vm_stats.h"
@@ -43,7 +42,7 @@ static void teardown_page(struct vm *vm)
 
     vm->cursor -= bytes;
     pa = virt->lookup(vm, vm_gpa_at(vm, vm->cursor), PAGE_BYTES, NULL);
-    atomic_fetch_add(&vm->node_bytes[page_node_of(&page_pool, pa)], 0 - bytes);
+    vm_account_page(vm, vm->cursor, pa, 0 - bytes);
     mem_free_pages(pa, order);
 }
 

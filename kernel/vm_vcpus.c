@@ -2,8 +2,8 @@
  * Making a VM's vCPUs, one a step.
  *
  * Decides what a vCPU is before it first runs: its APIC id from the VM's
- * topology, its affinity from the VM's home nodes, waiting for a start-up IPI
- * (the first one's registers are set by vm_image.c).
+ * topology, its home node and affinity from its virtual node, waiting for a
+ * start-up IPI (the first one's registers are set by vm_image.c).
  */
 #include <errno.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static size_t vm_vcpus_bytes(const struct vm *vm)
 
 int vm_vcpus_begin(struct vm *vm)
 {
-    uint32_t node = vm->placement.node[0];
+    uint32_t node = vm_first_node(vm);
     int err = guest_vm_init(vm);
 
     if (err < 0)
@@ -73,7 +73,7 @@ void vcpu_init_unit(struct vcpu *v)
         .index = v->id,
     };
 
-    vm_place_vcpu(v->vm, params.hard, params.soft);
+    vm_place_vcpu(v, params.hard, params.soft);
     unit_init(&v->unit, &params);
 }
 
@@ -83,6 +83,8 @@ static int vcpu_init(struct vcpu *v, struct vm *vm, uint32_t id)
 
     v->vm = vm;
     v->id = id;
+    v->home_node = vm_home_of_vcpu(vm, id);
+    v->remote_since = NS_NEVER;
     v->apic_id = guest_apic_id(vm, id);
     v->tsc_offset = vm->tsc_offset;
     v->blocked = true;
@@ -105,7 +107,7 @@ static int vcpu_init(struct vcpu *v, struct vm *vm, uint32_t id)
 int vm_vcpus_next(struct vm *vm)
 {
     uint32_t id = vm->vcpu_count;
-    struct vcpu *v = mem_zalloc(vcpu_block_bytes(), vm->placement.node[0]);
+    struct vcpu *v = mem_zalloc(vcpu_block_bytes(), vm_home_of_vcpu(vm, id));
     int err = v ? vcpu_init(v, vm, id) : -ENOMEM;
 
     if (err < 0) {

@@ -4,11 +4,11 @@
  * Decides: the fewest nodes that hold its memory and as many CPUs as it has vCPUs, then the fewest
  * vCPUs per CPU, then the most free memory; among equals the nodes nearest to each other, then the
  * lowest numbers. A VM with more vCPUs than the allowed nodes have CPUs is held to all of those
- * CPUs. Each node then gets an equal share of the memory, as far as it has it. Allocates nothing.
+ * CPUs. What each node then holds is placement_split.c's to decide. Allocates nothing.
  *
- * Every set of k nodes is tried where the machine has at most SEARCH_NODES; on a larger one, k > 1
- * nodes are gathered around each node in order of distance. The result then still holds the VM, but
- * a smaller set may exist. Cost: 2^SEARCH_NODES sets at most, when a VM is built. Invariants: sets
+ * Every set of k nodes is tried where there are at most SEARCH_SETS of them: all sets of any size
+ * with 12 nodes, all pairs with 64. Beyond, k nodes are gathered around each node in order of
+ * distance: the result still holds the VM, but a smaller or better set may exist. Invariants: sets
  * are bit masks; memory sums stay below 2^64 (physical memory is below 2^52 bytes).
  */
 #include "mm/placement.h"
@@ -18,7 +18,7 @@
 #include "hv/assert.h"
 #include "hv/bits.h"
 
-#define SEARCH_NODES 12
+#define SEARCH_SETS 2048u
 
 struct placement_input {
     const struct placement_node *nodes;
@@ -32,7 +32,6 @@ struct placement_input {
 struct set_figures {
     uint64_t nodes;
     uint64_t free_bytes;
-    uint64_t spread; /* sum of distances within the set */
     uint32_t cpus;
     uint32_t vcpus;
 };
@@ -52,10 +51,20 @@ static struct set_figures set_sum(const struct placement_input *in, uint64_t set
         f.free_bytes += in->nodes[n].free_bytes;
         f.cpus += in->nodes[n].cpus;
         f.vcpus += in->nodes[n].vcpus;
-        for (uint64_t other = set; other; other &= other - 1)
-            f.spread += distance_of(in, n, (uint32_t)__builtin_ctzll(other));
     }
     return f;
+}
+
+/* The sum of distances within the set. Asked for on a tie only. */
+static uint32_t set_spread(const struct placement_input *in, uint64_t set)
+{
+    uint32_t spread = 0;
+
+    for (uint64_t left = set; left; left &= left - 1)
+        for (uint64_t other = set; other; other &= other - 1)
+            spread +=
+                distance_of(in, (uint32_t)__builtin_ctzll(left), (uint32_t)__builtin_ctzll(other));
+    return spread;
 }
 
 static bool set_holds(const struct placement_input *in, const struct set_figures *f)
@@ -67,16 +76,20 @@ static bool set_holds(const struct placement_input *in, const struct set_figures
  * True when `a` is the better home. Loads are compared as fractions: a.vcpus / a.cpus < b.vcpus /
  * b.cpus.
  */
-static bool set_is_better(const struct set_figures *a, const struct set_figures *b)
+static bool set_is_better(const struct placement_input *in, const struct set_figures *a,
+                          const struct set_figures *b)
 {
     uint64_t load_a = (uint64_t)a->vcpus * b->cpus, load_b = (uint64_t)b->vcpus * a->cpus;
+    uint32_t spread_a, spread_b;
 
     if (load_a != load_b)
         return load_a < load_b;
     if (a->free_bytes != b->free_bytes)
         return a->free_bytes > b->free_bytes;
-    if (a->spread != b->spread)
-        return a->spread < b->spread;
+    spread_a = set_spread(in, a->nodes);
+    spread_b = set_spread(in, b->nodes);
+    if (spread_a != spread_b)
+        return spread_a < spread_b;
     return (a->nodes & -a->nodes) < (b->nodes & -b->nodes);
 }
 
@@ -84,22 +97,44 @@ static void consider(const struct placement_input *in, uint64_t set, struct set_
 {
     struct set_figures f = set_sum(in, set);
 
-    if (set_holds(in, &f) && (!best->nodes || set_is_better(&f, best)))
+    if (set_holds(in, &f) && (!best->nodes || set_is_better(in, &f, best)))
         *best = f;
 }
 
-/* Every set of k allowed nodes, as the k-bit numbers in ascending order (Gosper's step). */
-static void search_all(const struct placement_input *in, uint32_t k, struct set_figures *best)
+/* Sets of k out of n, or more than SEARCH_SETS. */
+static uint64_t sets_count(uint32_t n, uint32_t k)
 {
-    uint64_t set = BIT(k) - 1;
+    uint64_t sets = 1;
 
-    while (set < BIT(in->nnodes)) {
-        uint64_t low = set & -set, ripple = set + low;
+    /* Whole at every step: the product of i consecutive numbers is a multiple of i!. */
+    for (uint32_t i = 1; i <= MIN(k, n - k) && sets <= SEARCH_SETS; i++)
+        sets = sets * (n - i + 1) / i;
+    return sets;
+}
 
-        if ((set & ~in->allowed) == 0)
-            consider(in, set, best);
-        set = ripple | (((set ^ ripple) / low) >> 2);
-    }
+/* The set that `choice` makes of the allowed nodes: bit i stands for the i-th of them. */
+static uint64_t set_of_choice(uint64_t allowed, uint64_t choice)
+{
+    uint64_t set = 0;
+
+    for (; choice; allowed &= allowed - 1, choice >>= 1)
+        if (choice & 1)
+            set |= allowed & -allowed;
+    return set;
+}
+
+/* Every set of k of the n allowed nodes, in ascending order of k-bit numbers (Gosper's step). */
+static void search_all(const struct placement_input *in, uint32_t n, uint32_t k,
+                       struct set_figures *best)
+{
+    uint64_t choice = BITS(k - 1, 0), low, ripple;
+
+    do {
+        consider(in, set_of_choice(in->allowed, choice), best);
+        low = choice & -choice;
+        ripple = choice + low; /* 0 behind the last choice of 64 nodes */
+        choice = ripple | (((choice ^ ripple) / low) >> 2);
+    } while (ripple && choice <= BITS(n - 1, 0));
 }
 
 /* The allowed node outside `set` nearest to `centre`; of equals the one with most free memory. */
@@ -135,41 +170,12 @@ static void search_around(const struct placement_input *in, uint32_t k, struct s
     }
 }
 
-/* Equal shares on grain boundaries; what a node lacks the others take, lowest number first. */
-static void share_memory(const struct placement_input *in, struct placement *out)
-{
-    uint64_t share = ALIGN_DOWN(in->memory_bytes / out->count, PLACEMENT_GRAIN);
-    uint64_t left = in->memory_bytes;
-
-    for (uint32_t i = 0; i < out->count; i++) {
-        uint64_t room = ALIGN_DOWN(in->nodes[out->node[i]].free_bytes, PLACEMENT_GRAIN);
-
-        out->bytes[i] = MIN(share, room);
-        left -= out->bytes[i];
-    }
-    for (uint32_t i = 0; i < out->count && left; i++) {
-        uint64_t room = in->nodes[out->node[i]].free_bytes - out->bytes[i];
-        uint64_t more = MIN(left, room);
-
-        /* A part of a grain only where it ends the VM's memory. */
-        if (more < left)
-            more = ALIGN_DOWN(more, PLACEMENT_GRAIN);
-        out->bytes[i] += more;
-        left -= more;
-    }
-    for (uint32_t i = 0; i < out->count && left; i++) {
-        uint64_t more = MIN(left, in->nodes[out->node[i]].free_bytes - out->bytes[i]);
-
-        out->bytes[i] += more;
-        left -= more;
-    }
-}
-
 int placement_choose(const struct placement_node *nodes, uint32_t nnodes, const uint8_t *distance,
                      const struct placement_request *request, struct placement *out)
 {
     struct placement_input in = {nodes, nnodes, distance, request->memory_bytes, 0, 0};
     struct set_figures all, best = {0};
+    uint32_t allowed;
 
     in.allowed = BITS(nnodes - 1, 0) & (request->allowed ? request->allowed : ~0ull);
     if (!in.allowed)
@@ -178,15 +184,16 @@ int placement_choose(const struct placement_node *nodes, uint32_t nnodes, const 
     if (all.free_bytes < request->memory_bytes)
         return -ENOMEM;
     in.vcpus = MIN(request->vcpus, all.cpus);
+    allowed = bits_count(in.allowed);
     for (uint32_t k = 1; !best.nodes; k++) {
-        if (nnodes <= SEARCH_NODES)
-            search_all(&in, k, &best);
+        if (sets_count(allowed, k) <= SEARCH_SETS)
+            search_all(&in, allowed, k, &best);
         else
             search_around(&in, k, &best);
     }
     out->count = 0;
     for (uint64_t left = best.nodes; left; left &= left - 1)
-        out->node[out->count++] = (uint32_t)__builtin_ctzll(left);
-    share_memory(&in, out);
+        out->vnode[out->count++].node = (uint32_t)__builtin_ctzll(left);
+    placement_split(nodes, request, out);
     return 0;
 }

@@ -53,7 +53,7 @@ int guest_vm_init(struct vm *vm)
     };
 
     vm->pv_features = config.pv;
-    vm->cpuid = mem_zalloc(sizeof(*vm->cpuid), vm->placement.node[0]);
+    vm->cpuid = mem_zalloc(sizeof(*vm->cpuid), vm_first_node(vm));
     if (!vm->cpuid)
         return -ENOMEM;
     guest_cpuid_build(vm->cpuid, &config);
@@ -69,7 +69,7 @@ void guest_vm_fini(struct vm *vm)
 
 int guest_vcpu_init(struct vcpu *v)
 {
-    struct guest_vcpu_block *block = mem_zalloc(sizeof(*block), v->vm->placement.node[0]);
+    struct guest_vcpu_block *block = mem_zalloc(sizeof(*block), v->home_node);
 
     if (!block)
         return -ENOMEM;

@@ -95,7 +95,7 @@ int virt_cpu_init(struct cpu *cpu, uint32_t tag_last)
 
 int virt_vcpu_alloc(struct vcpu *v)
 {
-    uint32_t node = v->vm->placement.node[0];
+    uint32_t node = v->home_node;
     struct virt_vcpu *hw = mem_zalloc(sizeof(*hw), node);
     struct fxsave *fx;
 

@@ -18,7 +18,7 @@
 static paddr_t table_alloc(void *context)
 {
     const struct vm *vm = context;
-    paddr_t page = mem_alloc_pages(0, vm->placement.node[0]);
+    paddr_t page = mem_alloc_pages(0, vm_first_node(vm));
 
     if (page != PADDR_NONE)
         memset(phys_to_virt(page), 0, PAGE_BYTES);
@@ -49,7 +49,7 @@ int virt_vm_init(struct vm *vm, const struct pt_format *format, unsigned largest
 {
     int error;
 
-    vm->hw = mem_zalloc(sizeof(*vm->hw), vm->placement.node[0]);
+    vm->hw = mem_zalloc(sizeof(*vm->hw), vm_first_node(vm));
     if (!vm->hw)
         return -ENOMEM;
     error = pagetable_init(&vm->hw->table, format, &table_memory, vm, largest_level);

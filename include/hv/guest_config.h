@@ -45,6 +45,7 @@ struct guest_config {
     uint32_t sockets;      /* sockets * cores * threads == vcpus */
     uint32_t cores;        /* per socket */
     uint32_t threads;      /* per core */
+    bool sockets_given; /* or cores: else there is one for each virtual node, if they are alike */
     bool l3_cache;
     bool autostart;
     uint32_t pv; /* GUEST_PV_* */
