@@ -134,7 +134,12 @@ build/fuzz/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC) clang $(FUZZ_CFLAGS) -c -o $@ $<
 
-build/fuzz/libpure.a: $(PURE_SRCS:%.c=build/fuzz/obj/%.o) build/fuzz/obj/tests/unit/host_stubs.o
+# numen-topo's parts as well, whose readers of text are fuzzed.
+FUZZED_TOOL_SRCS := $(filter-out %/main.c,$(wildcard tools/numen-topo/*.c))
+build/fuzz/obj/tools/%.o: FUZZ_CFLAGS += -D_GNU_SOURCE
+
+build/fuzz/libpure.a: $(patsubst %.c,build/fuzz/obj/%.o,$(PURE_SRCS) $(FUZZED_TOOL_SRCS)) \
+                      build/fuzz/obj/tests/unit/host_stubs.o
 	@rm -f $@ && ar rcs $@ $^
 
 build/fuzz/fuzz_%: build/fuzz/obj/tests/fuzz/fuzz_%.o build/fuzz/libpure.a
@@ -145,7 +150,8 @@ build/fuzz/fuzz_%: build/fuzz/obj/tests/fuzz/fuzz_%.o build/fuzz/libpure.a
                     $(patsubst %.c,$(B)/host/obj/%.d,$(wildcard tools/numen-*/*.c)) \
                     $(patsubst %.c,$(B)/unit/obj/%.d,$(wildcard tools/numen-*/*.c)) \
                     $(patsubst %.c,$(B)/bench/obj/%.d,$(BENCH_PURE) $(wildcard tests/bench/*.c)) \
-                    $(patsubst %.c,build/fuzz/obj/%.d,$(PURE_SRCS) $(wildcard tests/fuzz/*.c)) \
+                    $(patsubst %.c,build/fuzz/obj/%.d,$(PURE_SRCS) $(wildcard tests/fuzz/*.c) \
+                      $(FUZZED_TOOL_SRCS)) \
                     $(patsubst %.c,build/coverage/obj/%.d,$(PURE_SRCS) $(wildcard tests/unit/*.c)))
 
 .PHONY: unit coverage host-tools host-test benches docs fuzz soak fuzzers

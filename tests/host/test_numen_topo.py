@@ -185,6 +185,12 @@ def test_cpuid_lines_that_make_no_sense(topo):
     assert any("1 CPUs beyond" in w for w in got["warnings"])
 
 
+def test_cpuid_number_of_cpus_told_late(topo):
+    leaf = "1 0 0 0 0 0\n"
+    got = topo.json(cpuid=f"[cpu 0]\n{leaf}[cpu 3]\n{leaf}cpus 2\n")
+    assert len(got["cpus"]) == 2 and any("1 CPUs beyond" in w for w in got["warnings"])
+
+
 def test_more_cpus_than_the_limit(topo):
     got = topo.json(madt=madt(*(x2apic(i) for i in range(4100))))
     assert len(got["cpus"]) == 4096 and any("limit of 4096" in w for w in got["warnings"])

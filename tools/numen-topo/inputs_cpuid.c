@@ -133,6 +133,18 @@ static void read_line(struct reader *r, char *line)
         r->first_bad = r->line;
 }
 
+/* "cpus N" counts wherever it stands: sections that came before it may be beyond N. */
+static void drop_beyond_told(struct reader *r)
+{
+    for (uint32_t i = r->told; r->told && i < r->seen; i++) {
+        struct dump_cpu *cpu = &r->cpus[i];
+
+        r->left_out += cpu->count != 0;
+        free(cpu->entries);
+        *cpu = (struct dump_cpu){0};
+    }
+}
+
 /* Every CPU gets the shared leaves behind its own, which are then found first. */
 static void finish(struct reader *r, struct inputs *in)
 {
@@ -160,6 +172,7 @@ void inputs_add_cpuid(struct inputs *in, struct file_bytes text)
     r.into = &r.all;
     while ((line = line_next(&at)))
         read_line(&r, line);
+    drop_beyond_told(&r);
     if (r.bad_lines)
         boot_warn(&in->warnings, "CPUID: %u lines not understood, the first is line %u; skipped",
                   r.bad_lines, r.first_bad);
