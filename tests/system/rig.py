@@ -53,6 +53,7 @@ class Machine:
         self.process = None
         self.console = None
         self.folder = None
+        self.closed = False
         self.port = None  # of the listener that COM1 connects to
 
     def __enter__(self):
@@ -91,6 +92,9 @@ class Machine:
 
     def close(self):
         """Kill the emulator with everything it started. Never asks: Bochs would not listen."""
+        if self.closed:
+            return
+        self.closed = True
         if self.process:
             try:
                 os.killpg(self.process.pid, signal.SIGKILL)

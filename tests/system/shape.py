@@ -54,8 +54,8 @@ class Shape:
         core = cpu // self.threads
         die = core // self.cores
         socket = die // self.dies
-        # QEMU gives each die an L3; its AMD models show no caches under TCG, which leaves the socket.
-        llc = die if self.cpu.startswith(INTEL) else socket
+        # QEMU gives each die an L3; `max` shows no caches under TCG, which leaves the socket.
+        llc = socket if self.cpu.startswith("max") else die
         return {"cpu": cpu, "thread": cpu % self.threads, "core": core, "llc": llc,
                 "socket": socket, "node": self.node_of(cpu), "online": True}
 

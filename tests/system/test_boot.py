@@ -49,11 +49,6 @@ def test_bochs(start, model, backend):
 
 
 @pytest.mark.bochs
-def test_bochs_sixteen_cpus(start):
-    check_console(start(Bochs(Shape(sockets=2, cores=4, threads=2, memory=256))), 16)
-
-
-@pytest.mark.bochs
 @pytest.mark.parametrize("model", ["corei5_lynnfield_750", "core2_penryn_t9600"])
 def test_vtx_without_what_it_needs(start, model):
     """No EPT, or no unrestricted guest: the console comes up and one line says what is missing."""
