@@ -24,8 +24,6 @@ enum {
     RSDP_LENGTH = 20,
     RSDP_XSDT = 24,
     RSDP_BYTES_REV2 = 36,
-    /* every other table */
-    HEADER_LENGTH = 4,
 };
 
 #define BDA_EBDA_SEGMENT 0x40e /* real-mode segment of the extended BIOS data area */
@@ -98,9 +96,9 @@ int acpi_header_check(const void *data, size_t bytes, const char *signature, siz
         boot_warn(w, "%s: no header of that name; ignored", signature);
         return -EINVAL;
     }
-    *length = read_le32(p + HEADER_LENGTH);
+    *length = read_le32(p + ACPI_HEADER_LENGTH);
     if (*length < least || *length > bytes) {
-        *fault = HEADER_LENGTH;
+        *fault = ACPI_HEADER_LENGTH;
         boot_warn(w, "%s: length %zu, but at least %zu are needed and %zu readable; ignored",
                   signature, *length, least, bytes);
         return -EINVAL;
@@ -145,7 +143,7 @@ static void list_table(const struct phys_view *view, struct acpi_tables *tables,
     if (is_listed(tables, pa))
         return;
     header = view->map(view->ctx, pa, ACPI_HEADER_BYTES);
-    length = header ? read_le32(header + HEADER_LENGTH) : 0;
+    length = header ? read_le32(header + ACPI_HEADER_LENGTH) : 0;
     if (length < ACPI_HEADER_BYTES || length > ACPI_TABLE_LIMIT) {
         faults->unreadable++;
         return;
@@ -173,7 +171,7 @@ static int list_root(const struct phys_view *view, paddr_t pa, const char *signa
     if (!pa)
         return -EINVAL;
     if (header)
-        root.bytes = read_le32(header + HEADER_LENGTH);
+        root.bytes = read_le32(header + ACPI_HEADER_LENGTH);
     if (root.bytes >= ACPI_HEADER_BYTES && root.bytes <= ACPI_TABLE_LIMIT)
         data = view->map(view->ctx, pa, root.bytes);
     if (!data) {

@@ -4,15 +4,18 @@
 
 #include "hv/firmware.h"
 
-#define ACPI_HEADER_BYTES 36
-#define ACPI_TABLES_MAX   256
-#define ACPI_TABLE_LIMIT  (16u << 20) /* a longer table is taken for damage */
+#define ACPI_HEADER_BYTES  36
+#define ACPI_HEADER_LENGTH 4 /* offset of the table's length in its header */
+#define ACPI_TABLES_MAX    256
+#define ACPI_TABLE_LIMIT   (16u << 20) /* a longer table is taken for damage */
 
-#define ACPI_SIG_MADT     "APIC"
-#define ACPI_SIG_SRAT     "SRAT"
-#define ACPI_SIG_SLIT     "SLIT"
-#define ACPI_SIG_FADT     "FACP"
-#define ACPI_SIG_HPET     "HPET"
+#define ACPI_SIG_MADT      "APIC"
+#define ACPI_SIG_SRAT      "SRAT"
+#define ACPI_SIG_SLIT      "SLIT"
+#define ACPI_SIG_FADT      "FACP"
+#define ACPI_SIG_HPET      "HPET"
+#define ACPI_SIG_DSDT      "DSDT"
+#define ACPI_SIG_SSDT      "SSDT"
 
 struct acpi_rsdp {
     uint32_t revision;
@@ -85,6 +88,13 @@ __attribute__((warn_unused_result)) int acpi_read_fadt(const struct phys_view *v
                                                        const struct acpi_tables *tables,
                                                        struct fadt_info *info,
                                                        struct fw_warnings *w);
+
+/*
+ * \_S5 from the DSDT that the FADT names, else from the SSDTs. What stands in the way of power off
+ * is one warning, and s5->known is false.
+ */
+void acpi_read_s5(const struct phys_view *view, const struct acpi_tables *tables,
+                  const struct fadt_info *fadt, struct acpi_s5 *s5, struct fw_warnings *w);
 
 /*
  * The check every table reader starts with: signature, length under the header or beyond `bytes`

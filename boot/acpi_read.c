@@ -8,6 +8,8 @@
 
 #include <errno.h>
 
+#include "boot/aml.h"
+#include "boot/bytes.h"
 #include "boot/fadt.h"
 #include "boot/madt.h"
 #include "boot/slit.h"
@@ -90,4 +92,49 @@ int acpi_read_fadt(const struct phys_view *view, const struct acpi_tables *table
                    struct fadt_info *info, struct fw_warnings *w)
 {
     return read_first_sound(view, tables, ACPI_SIG_FADT, read_fadt, info, w);
+}
+
+/* The FADT alone names the DSDT, so it is in no list. */
+static int get_dsdt(const struct phys_view *view, paddr_t pa, struct acpi_table *table)
+{
+    const uint8_t *header = pa ? view->map(view->ctx, pa, ACPI_HEADER_BYTES) : NULL;
+
+    if (!header)
+        return -ENOENT;
+    table->bytes = read_le32(header + ACPI_HEADER_LENGTH);
+    if (table->bytes < ACPI_HEADER_BYTES || table->bytes > ACPI_TABLE_LIMIT)
+        return -EINVAL;
+    table->data = view->map(view->ctx, pa, table->bytes);
+    return table->data ? 0 : -EFAULT;
+}
+
+static int find_s5_in(const struct acpi_table *table, const char *name, struct acpi_s5 *s5,
+                      struct fw_warnings *w)
+{
+    size_t fault;
+    int err = aml_find_s5(table->data, table->bytes, s5, &fault);
+
+    if (err && err != -ENOENT)
+        boot_warn(w, "%s: \\_S5 %s (offset %zu): no power off by ACPI", name,
+                  err == -ENOTSUP ? "is not a package of constants" : "is damaged", fault);
+    return err;
+}
+
+void acpi_read_s5(const struct phys_view *view, const struct acpi_tables *tables,
+                  const struct fadt_info *fadt, struct acpi_s5 *s5, struct fw_warnings *w)
+{
+    struct acpi_table table;
+    int err = get_dsdt(view, fadt->dsdt, &table);
+
+    *s5 = (struct acpi_s5){.known = false};
+    if (err)
+        boot_warn(w, "DSDT at 0x%lx cannot be read", fadt->dsdt);
+    else if (find_s5_in(&table, ACPI_SIG_DSDT, s5, w) != -ENOENT)
+        return;
+    for (uint32_t n = 0; (err = acpi_table_get(view, tables, ACPI_SIG_SSDT, n, &table)) != -ENOENT;
+         n++) {
+        if (!err && find_s5_in(&table, ACPI_SIG_SSDT, s5, w) != -ENOENT)
+            return;
+    }
+    boot_warn(w, "no \\_S5 in DSDT and SSDTs: no power off by ACPI");
 }

@@ -1,5 +1,5 @@
 /*
- * FADT: the PM timer and the reset register.
+ * FADT: the PM timer, the reset register and what switches the machine off.
  *
  * Decides which of two descriptions of a register counts: the 64-bit X_ field where the table has
  * it and it names memory or I/O space, else the 32-bit port. Reads no register. Invariant: a field
@@ -13,12 +13,26 @@
 
 enum {
     FADT_REVISION = 8,
+    FADT_DSDT = 40,
+    FADT_SMI_COMMAND = 48,
+    FADT_ACPI_ENABLE = 52,
+    FADT_PM1A_EVENT = 56,
+    FADT_PM1B_EVENT = 60,
+    FADT_PM1A_CONTROL = 64,
+    FADT_PM1B_CONTROL = 68,
     FADT_PM_TIMER = 76,
     FADT_FLAGS = 112,
     FADT_BYTES_REV1 = 116,
     FADT_RESET = 116,
     FADT_RESET_VALUE = 128,
+    FADT_X_DSDT = 140,
+    FADT_X_PM1A_EVENT = 148,
+    FADT_X_PM1B_EVENT = 160,
+    FADT_X_PM1A_CONTROL = 172,
+    FADT_X_PM1B_CONTROL = 184,
     FADT_X_PM_TIMER = 208,
+    FADT_SLEEP_CONTROL = 244,
+    FADT_SLEEP_STATUS = 256,
 };
 
 #define FLAG_TIMER_32BIT      BIT(8)
@@ -60,6 +74,25 @@ static struct acpi_register read_register(const struct fadt_bytes *t, size_t x_a
     return r;
 }
 
+/* The registers at fixed ports, which a hardware-reduced machine does not have. */
+static void read_fixed(const struct fadt_bytes *t, struct fadt_info *info)
+{
+    info->pm_timer = read_register(t, FADT_X_PM_TIMER, FADT_PM_TIMER);
+    info->pm1_event[0] = read_register(t, FADT_X_PM1A_EVENT, FADT_PM1A_EVENT);
+    info->pm1_event[1] = read_register(t, FADT_X_PM1B_EVENT, FADT_PM1B_EVENT);
+    info->pm1_control[0] = read_register(t, FADT_X_PM1A_CONTROL, FADT_PM1A_CONTROL);
+    info->pm1_control[1] = read_register(t, FADT_X_PM1B_CONTROL, FADT_PM1B_CONTROL);
+    info->smi_command = (uint16_t)field(t, FADT_SMI_COMMAND, 4);
+    info->acpi_enable = (uint8_t)field(t, FADT_ACPI_ENABLE, 1);
+}
+
+static struct acpi_register read_sleep_register(const struct fadt_bytes *t, size_t at)
+{
+    struct acpi_register r = read_gas(t, at);
+
+    return r.space > ACPI_SPACE_IO ? (struct acpi_register){0} : r;
+}
+
 int fadt_parse(const void *data, size_t bytes, struct fadt_info *info, struct fw_warnings *w,
                size_t *fault)
 {
@@ -74,8 +107,15 @@ int fadt_parse(const void *data, size_t bytes, struct fadt_info *info, struct fw
     flags = (uint32_t)field(&t, FADT_FLAGS, 4);
     info->pm_timer_32bit = flags & FLAG_TIMER_32BIT;
     info->hardware_reduced = flags & FLAG_HARDWARE_REDUCED;
-    if (!info->hardware_reduced)
-        info->pm_timer = read_register(&t, FADT_X_PM_TIMER, FADT_PM_TIMER);
+    info->dsdt = field(&t, FADT_X_DSDT, 8);
+    if (!info->dsdt)
+        info->dsdt = field(&t, FADT_DSDT, 4);
+    if (info->hardware_reduced) {
+        info->sleep_control = read_sleep_register(&t, FADT_SLEEP_CONTROL);
+        info->sleep_status = read_sleep_register(&t, FADT_SLEEP_STATUS);
+    } else {
+        read_fixed(&t, info);
+    }
     if ((flags & FLAG_RESET_SUPPORTED) && t.p[FADT_REVISION] >= 2) {
         info->reset = read_gas(&t, FADT_RESET);
         info->reset_value = (uint8_t)field(&t, FADT_RESET_VALUE, 1);

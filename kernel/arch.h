@@ -37,7 +37,10 @@ void arch_stack_trace(void); /* of the caller, by pr_err */
 _Noreturn void arch_halt(void);
 _Noreturn void arch_reboot(void);
 
-/* By QEMU's isa-debug-exit where it is there, else a halt. A panic makes QEMU's status 255. */
+/*
+ * By QEMU's isa-debug-exit where it is there, else by ACPI, else a halt. A panic makes QEMU's
+ * status 255.
+ */
 _Noreturn void arch_poweroff(uint8_t code);
 _Noreturn void arch_panic_end(void);
 

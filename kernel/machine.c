@@ -116,6 +116,8 @@ void machine_read_firmware(void)
     m->has_srat = !acpi_read_srat(&view, &m->tables, &m->srat, &m->warnings);
     m->has_slit = !acpi_read_slit(&view, &m->tables, &m->slit, &m->warnings);
     m->has_fadt = !acpi_read_fadt(&view, &m->tables, &m->fadt, &m->warnings);
+    if (m->has_fadt)
+        acpi_read_s5(&view, &m->tables, &m->fadt, &m->s5, &m->warnings);
     m->hpet = read_hpet();
 }
 

@@ -32,6 +32,7 @@ struct machine {
     struct srat_info srat;
     struct slit_info slit;
     struct fadt_info fadt;
+    struct acpi_s5 s5;
     bool has_madt, has_srat, has_slit, has_fadt;
     paddr_t hpet;    /* registers; 0: none */
     paddr_t ap_page; /* below 640 KiB, for starting CPUs in real mode; PADDR_NONE: there is none */

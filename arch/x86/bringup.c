@@ -60,7 +60,7 @@ uint32_t arch_boot_apic_id(void)
 void arch_platform_init(const struct madt_info *madt, const struct fadt_info *fadt, paddr_t hpet)
 {
     ioapic_init(madt);
-    reset_init(fadt);
+    reset_init(fadt, &machine.s5);
     if (apic_init(madt ? madt->lapic_addr : 0))
         panic("no room to map the local APIC");
     tsc_init(fadt, hpet);

@@ -1,47 +1,105 @@
 /*
  * Ways out: stop the other CPUs, reset, power off.
  *
- * Each way is tried in turn, for as long as it may take to work: the FADT's register, the keyboard
- * controller, chipset register CF9, a triple fault. UEFI's ResetSystem is left alone (often
- * broken). A QEMU with the isa-debug-exit device ends with a status instead. Source:
- * ACPI 6.4 4.8.3.6 (reset register); Intel ICH data sheets (CF9).
+ * The steps of reset and power off, with their order, are way_out.c's; here are the registers they
+ * act on. A QEMU with the isa-debug-exit device ends with a status, before anything else is tried.
+ * Invariant: registers in memory are mapped at boot, since on the way out there may be nothing left
+ * to map with.
  */
 #include "arch/x86/reset.h"
 
 #include "arch/x86/apic.h"
 #include "arch/x86/asm.h"
 #include "arch/x86/tsc.h"
-#include "boot/fadt.h"
+#include "arch/x86/way_out.h"
 #include "kernel/arch.h"
 #include "kernel/console.h"
 #include "kernel/cpu.h"
 #include "kernel/printk.h"
 
-#define KBD_STATUS       0x64u
-#define KBD_STATUS_FULL  0x02u
-#define KBD_RESET        0xfeu
-#define CF9_PORT         0xcf9u
-#define CF9_SYSTEM       0x02u
-#define CF9_SYSTEM_RESET 0x06u
-#define DEBUG_EXIT_PORT  0xf4u
-#define PANIC_EXIT_CODE  0x7fu /* QEMU's status is twice that, plus one */
-#define PORT_ABSENT      0xffu
-#define RESET_WAIT_NS    (50 * NS_PER_MS)
-#define STOP_WAIT_NS     (10 * NS_PER_MS)
+#define DEBUG_EXIT_PORT 0xf4u
+#define PANIC_EXIT_CODE 0x7fu /* QEMU's status is twice that, plus one */
+#define PORT_ABSENT     0xffu
+#define STOP_WAIT_NS    (10 * NS_PER_MS)
+#define MAPPED_MAX      7u
 
-static struct acpi_register reset_register; /* [i] addr 0: none */
-static volatile uint8_t *reset_memory;      /* [i] mapped while there is memory for it */
-static uint8_t reset_value;                 /* [i] */
+struct mapped_register {
+    paddr_t addr;
+    volatile void *at;
+};
 
-void reset_init(const struct fadt_info *fadt)
+static const struct fadt_info *fadt;              /* [i] NULL: none */
+static const struct acpi_s5 *s5;                  /* [i] */
+static struct mapped_register mapped[MAPPED_MAX]; /* [i] */
+static uint32_t mapped_count;                     /* [i] */
+
+static void map_register(const struct acpi_register *r)
 {
-    if (!fadt || !fadt->reset.addr)
+    if (!r->addr || r->space != ACPI_SPACE_MEMORY)
         return;
-    reset_register = fadt->reset;
-    reset_value = fadt->reset_value;
-    if (reset_register.space == ACPI_SPACE_MEMORY)
-        reset_memory = arch_map_mmio(reset_register.addr, 1);
+    mapped[mapped_count++] =
+        (struct mapped_register){r->addr, arch_map_mmio(r->addr, sizeof(uint16_t))};
 }
+
+void reset_init(const struct fadt_info *found, const struct acpi_s5 *off)
+{
+    fadt = found;
+    s5 = off;
+    if (!fadt)
+        return;
+    map_register(&fadt->reset);
+    for (uint32_t block = 0; block < 2; block++) {
+        map_register(&fadt->pm1_event[block]);
+        map_register(&fadt->pm1_control[block]);
+    }
+    map_register(&fadt->sleep_control);
+    map_register(&fadt->sleep_status);
+}
+
+/* NULL: not mapped, or not in memory. */
+static volatile void *find_mapped(const struct acpi_register *r)
+{
+    for (uint32_t i = 0; i < mapped_count && r->space == ACPI_SPACE_MEMORY; i++)
+        if (mapped[i].addr == r->addr)
+            return mapped[i].at;
+    return NULL;
+}
+
+/* All ones for what cannot be reached, as from a port where nothing is. */
+static uint32_t read_register(const struct acpi_register *r, uint32_t bytes)
+{
+    volatile void *at = find_mapped(r);
+
+    if (at)
+        return bytes == 1 ? *(volatile uint8_t *)at : *(volatile uint16_t *)at;
+    if (r->space != ACPI_SPACE_IO)
+        return bytes == 1 ? UINT8_MAX : UINT16_MAX;
+    return bytes == 1 ? asm_inb((uint16_t)r->addr) : asm_inw((uint16_t)r->addr);
+}
+
+static void write_register(const struct acpi_register *r, uint32_t bytes, uint32_t value)
+{
+    volatile void *at = find_mapped(r);
+
+    if (at && bytes == 1)
+        *(volatile uint8_t *)at = (uint8_t)value;
+    else if (at)
+        *(volatile uint16_t *)at = (uint16_t)value;
+    else if (r->space == ACPI_SPACE_IO && bytes == 1)
+        asm_outb((uint16_t)r->addr, (uint8_t)value);
+    else if (r->space == ACPI_SPACE_IO)
+        asm_outw((uint16_t)r->addr, (uint16_t)value);
+}
+
+static void triple_fault(void)
+{
+    const struct table_pointer none = {0, 0};
+
+    asm_lidt(&none);
+    asm_breakpoint(); /* with no table of gates */
+}
+
+static const struct way_out_ops ops = {read_register, write_register, tsc_delay, triple_fault};
 
 void arch_stop_others(void)
 {
@@ -56,39 +114,12 @@ void arch_stop_others(void)
     tsc_delay(STOP_WAIT_NS);
 }
 
-static void reset_by_acpi(void)
-{
-    if (reset_register.addr && reset_register.space == ACPI_SPACE_IO)
-        asm_outb((uint16_t)reset_register.addr, reset_value);
-    else if (reset_memory)
-        *reset_memory = reset_value;
-}
-
-static void reset_by_keyboard(void)
-{
-    for (uint32_t i = 0; i < 10000 && (asm_inb(KBD_STATUS) & KBD_STATUS_FULL); i++)
-        asm_pause();
-    asm_outb(KBD_STATUS, KBD_RESET);
-}
-
 void arch_reboot(void)
 {
-    const struct table_pointer none = {0, 0};
-
     asm_cli();
     console_flush(); /* first: a CPU that is stopped may hold the console's lock */
     arch_stop_others();
-    for (uint32_t i = 0; i < 2; i++) {
-        reset_by_acpi();
-        tsc_delay(RESET_WAIT_NS);
-        reset_by_keyboard();
-        tsc_delay(RESET_WAIT_NS);
-    }
-    asm_outb(CF9_PORT, CF9_SYSTEM);
-    asm_outb(CF9_PORT, CF9_SYSTEM_RESET);
-    tsc_delay(RESET_WAIT_NS);
-    asm_lidt(&none);
-    asm_breakpoint(); /* with no table of gates: a triple fault */
+    way_out_reset(&ops, fadt);
     arch_halt();
 }
 
@@ -112,5 +143,6 @@ void arch_poweroff(uint8_t code)
     console_flush(); /* before CPUs are stopped, as above */
     arch_stop_others();
     debug_exit(code);
+    way_out_off(&ops, fadt, s5);
     arch_halt();
 }

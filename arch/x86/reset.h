@@ -2,9 +2,9 @@
 #ifndef ARCH_X86_RESET_H
 #define ARCH_X86_RESET_H
 
-struct fadt_info;
+#include "hv/firmware.h"
 
-/* Remember the FADT's reset register; NULL: no table. */
-void reset_init(const struct fadt_info *fadt);
+/* Remember what the tables say, for good, and map it; NULL: no FADT. */
+void reset_init(const struct fadt_info *fadt, const struct acpi_s5 *s5);
 
 #endif

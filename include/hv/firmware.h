@@ -5,8 +5,8 @@
  * Holds no decision: entries stand in table order and are kept as read, disabled ones included.
  * What is wrong but survivable is a line in struct fw_warnings; the caller prints it. Arrays whose
  * size depends on the machine are the caller's (pointer and capacity); what does not fit is
- * counted, never written. Source: ACPI 6.4 sections 5.2.12 (MADT), 5.2.16 (SRAT), 5.2.17 (SLIT), 15
- * (memory types).
+ * counted, never written. Source: ACPI 6.4 sections 5.2.9 (FADT), 5.2.12 (MADT), 5.2.16
+ * (SRAT), 5.2.17 (SLIT), 15 (memory types).
  */
 #ifndef HV_FIRMWARE_H
 #define HV_FIRMWARE_H
@@ -160,6 +160,35 @@ struct slit_info {
     const uint8_t *rows; /* n * n bytes inside the table, indexed by PXM; NULL when n is 0 */
     uint32_t n;
     bool usable; /* diagonal 10, nothing below 10, not all 10 */
+};
+
+/* ---- FADT, DSDT ---- */
+
+enum acpi_space { ACPI_SPACE_MEMORY = 0, ACPI_SPACE_IO = 1 };
+
+/* A register of ACPI; addr 0: there is none. */
+struct acpi_register {
+    paddr_t addr;
+    uint32_t space; /* enum acpi_space, or another of ACPI's numbers */
+};
+
+struct fadt_info {
+    struct acpi_register pm_timer;
+    struct acpi_register reset;
+    struct acpi_register pm1_event[2], pm1_control[2]; /* blocks a and b */
+    struct acpi_register sleep_control, sleep_status;  /* of hardware-reduced machines */
+    paddr_t dsdt;                                      /* 0: none */
+    uint16_t smi_command;                              /* port; 0: ACPI mode is always on */
+    uint8_t acpi_enable;                               /* what to write there */
+    uint8_t reset_value;
+    bool pm_timer_32bit;
+    bool hardware_reduced;
+};
+
+/* What \_S5 says is written into SLP_TYP to switch the machine off. */
+struct acpi_s5 {
+    bool known;
+    uint8_t typ_a, typ_b; /* of PM1 blocks a and b, each below 8 */
 };
 
 #endif

@@ -121,16 +121,18 @@ class Machine:
 class Qemu(Machine):
     """QEMU under TCG. boot: 'kernel' (-kernel), 'bios' or 'ovmf' (GRUB from an ISO).
 
-    icount: the TSC counts instructions, exactly, on one host thread.
+    icount: the TSC counts instructions, exactly, on one host thread. debug_exit=False: without the
+    test device, `poweroff` has to switch the machine off as on a real one.
     """
 
     def __init__(self, shape=None, cmdline="", modules=(), boot="kernel", kernel=None, iso=None,
-                 protocol="multiboot2", icount=False, extra=(), log="qemu"):
+                 protocol="multiboot2", icount=False, debug_exit=True, extra=(), log="qemu"):
         super().__init__(log)
         self.shape = shape or Shape()
         self.cmdline, self.modules = cmdline, list(modules)
         self.boot, self.kernel, self.iso = boot, kernel, iso
         self.protocol, self.icount, self.extra = protocol, icount, list(extra)
+        self.debug_exit = debug_exit
         self.qmp = None
 
     def argv(self):
@@ -140,7 +142,7 @@ class Qemu(Machine):
                 "-chardev", f"socket,id=com1,host=127.0.0.1,port={self.port},nodelay=on",
                 "-serial", "chardev:com1",
                 "-qmp", f"unix:{self.folder}/qmp,server=on,wait=off",
-                "-device", "isa-debug-exit,iobase=0xf4,iosize=1",
+                *(["-device", "isa-debug-exit,iobase=0xf4,iosize=1"] if self.debug_exit else []),
                 *(["-icount", "shift=0,sleep=off"] if self.icount else []),
                 *self.boot_arguments(), *self.extra]
 

@@ -1,7 +1,7 @@
 """Every way in: multiboot 1 and 2, BIOS and UEFI, QEMU and Bochs, AMD-V, VT-x and neither."""
 import pytest
 
-from rig import GUESTS, Bochs, Qemu
+from rig import GUESTS, LOGS, Bochs, Qemu
 from shape import Node, Shape
 
 TWO_NODES = Shape(sockets=2, cores=2, threads=2, distance={(0, 1): 21, (1, 0): 21},
@@ -26,6 +26,26 @@ def test_qemu(start, boot, protocol):
     check_console(machine, 2)
     machine.console.send("poweroff 7")
     assert machine.wait() == 7
+
+
+@pytest.mark.parametrize("machine_type", ["q35", "pc"])
+def test_power_off_by_acpi(start, machine_type):
+    """Without the test device: by \\_S5, which is type 0 in QEMU, as in the DSDT. The others stop."""
+    machine = start(Qemu(Shape(cores=2, machine=machine_type), debug_exit=False))
+    machine.console.expect_prompt()
+    assert "\\_S5" not in machine.console.run("log")
+    machine.console.send("poweroff")
+    machine.wait()
+    assert machine.process.returncode == 0
+
+
+@pytest.mark.bochs
+def test_power_off_by_acpi_in_bochs(start):
+    machine = start(Bochs(Shape(cores=2)))
+    machine.console.expect_prompt()
+    machine.console.send("poweroff")
+    machine.wait()
+    assert "soft power off" in (LOGS / f"{machine.log}.rig.log").read_text(errors="replace")
 
 
 def test_hybrid_iso_on_bios_and_uefi(start):

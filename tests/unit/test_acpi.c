@@ -281,6 +281,52 @@ static void test_old_fadt(void **state)
     assert_true(fadt.pm_timer.addr == 0xb008 && fadt.reset.addr == 0);
 }
 
+/* What switches off: 32-bit fields, X_ fields over them, the registers of a hardware-reduced one.
+ */
+static void test_fadt_power(void **state)
+{
+    struct table *t = &tab[0];
+    uint64_t dsdt = 0x123456000;
+
+    (void)state;
+    table_begin(t, "FACP", 6);
+    put_zeros(t, 276 - 36);
+    set_u32(t, 40, 0x7fee0000);
+    set_u32(t, 48, 0xb2);
+    t->b[52] = 0xa0;
+    set_u32(t, 56, 0x600);
+    set_u32(t, 64, 0x604);
+    set_u32(t, 68, 0x704);
+    put_gas(t, 244, 0, 0xfed80000);
+    put_gas(t, 256, 0, 0xfed80001);
+    table_end(t);
+    every_flip_is_survived(read_fadt, t);
+    assert_int_equal(read_copy(read_fadt, t->b, t->n), 0);
+    assert_true(fadt.dsdt == 0x7fee0000 && fadt.smi_command == 0xb2 && fadt.acpi_enable == 0xa0);
+    assert_true(fadt.pm1_event[0].addr == 0x600 && fadt.pm1_event[1].addr == 0);
+    assert_true(fadt.pm1_control[0].addr == 0x604 && fadt.pm1_control[1].addr == 0x704);
+    assert_true(fadt.pm1_control[0].space == ACPI_SPACE_IO && fadt.sleep_control.addr == 0);
+
+    memcpy(t->b + 140, &dsdt, 8);
+    put_gas(t, 172, 0, 0x1fed00004);
+    put_gas(t, 184, 3, 0x9999); /* an embedded controller's space: not usable */
+    table_end(t);
+    assert_int_equal(read_copy(read_fadt, t->b, t->n), 0);
+    assert_true(fadt.dsdt == dsdt && fadt.pm1_control[0].addr == 0x1fed00004);
+    assert_true(fadt.pm1_control[0].space == ACPI_SPACE_MEMORY);
+    assert_true(fadt.pm1_control[1].addr == 0x704 && fadt.pm1_control[1].space == ACPI_SPACE_IO);
+
+    set_u32(t, 112, 1u << 20); /* hardware-reduced */
+    table_end(t);
+    assert_int_equal(read_copy(read_fadt, t->b, t->n), 0);
+    assert_true(fadt.pm1_control[0].addr == 0 && fadt.smi_command == 0 && fadt.acpi_enable == 0);
+    assert_true(fadt.sleep_control.addr == 0xfed80000 && fadt.sleep_status.addr == 0xfed80001);
+    put_gas(t, 244, 10, 0xfed80000);
+    table_end(t);
+    assert_int_equal(read_copy(read_fadt, t->b, t->n), 0);
+    assert_true(fadt.sleep_control.addr == 0);
+}
+
 /* Two MADTs, the first damaged; two SRATs, the first sound; a SLIT that is not to be had. */
 static void test_first_sound(void **state)
 {
@@ -330,6 +376,7 @@ int main(void)
         cmocka_unit_test(test_roots_disagree), cmocka_unit_test(test_root_fallback),
         cmocka_unit_test(test_table_limit),    cmocka_unit_test(test_fadt),
         cmocka_unit_test(test_old_fadt),       cmocka_unit_test(test_first_sound),
+        cmocka_unit_test(test_fadt_power),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
