@@ -19,7 +19,7 @@
 #include "kernel/work.h"
 
 struct arch_cpu;
-struct timer_heap;
+struct timer_tree;
 struct trace_ring;
 struct vcpu;
 
@@ -41,7 +41,7 @@ struct cpu {
     bool left_out;             /* [a] came up, but takes no part: halts for good */
     struct cpu_place place;    /* [i] */
     struct arch_cpu *arch;     /* [i] APIC, descriptor tables, virtualization areas */
-    struct timer_heap *timers; /* [i] has its own lock */
+    struct timer_tree *timers; /* [i] has its own lock */
     struct trace_ring *trace;  /* [a] NULL until the first `trace on` */
     struct work_list work;     /* see kernel/work.h */
     uint64_t kicks_sent;       /* [c] IPIs this CPU sent to make another reschedule or look */

@@ -22,12 +22,12 @@
 
 #define RUNS_MAX 64u /* handlers run in a row */
 
-RB_HEAD(timer_tree, timer);
+RB_HEAD(timer_rb, timer);
 
-struct timer_heap {
-    struct spinlock lock;   /* rank LOCK_TIMER */
-    struct timer_tree tree; /* [T] by deadline, then by address */
-    struct timer *running;  /* [T] whose handler runs on this CPU now */
+struct timer_tree {
+    struct spinlock lock;  /* rank LOCK_TIMER */
+    struct timer_rb rb;    /* [T] by deadline, then by address */
+    struct timer *running; /* [T] whose handler runs on this CPU now */
 };
 
 static int timer_compare(const struct timer *a, const struct timer *b)
@@ -40,17 +40,17 @@ static int timer_compare(const struct timer *a, const struct timer *b)
 /*
  * RB_GENERATE_STATIC by its expansion: Debian's <bsd/sys/cdefs.h> leaves its `__unused` undefined.
  */
-RB_GENERATE_INTERNAL(timer_tree, timer, node, timer_compare, __attribute__((unused)) static)
+RB_GENERATE_INTERNAL(timer_rb, timer, node, timer_compare, __attribute__((unused)) static)
 
 int timer_cpu_init(struct cpu *cpu)
 {
-    struct timer_heap *heap = mem_zalloc(sizeof(*heap), cpu->place.node);
+    struct timer_tree *tree = mem_zalloc(sizeof(*tree), cpu->place.node);
 
-    if (!heap)
+    if (!tree)
         return -ENOMEM;
-    spin_init(&heap->lock, LOCK_TIMER);
-    RB_INIT(&heap->tree);
-    cpu->timers = heap;
+    spin_init(&tree->lock, LOCK_TIMER);
+    RB_INIT(&tree->rb);
+    cpu->timers = tree;
     return 0;
 }
 
@@ -60,37 +60,37 @@ void timer_init(struct timer *timer, void (*fn)(struct timer *timer, ns_t now))
 }
 
 /* The locked tree that guards the timer. */
-static struct timer_heap *lock_heap_of(struct timer *timer) NO_THREAD_SAFETY
+static struct timer_tree *lock_tree_of(struct timer *timer) NO_THREAD_SAFETY
 {
     for (;;) {
         uint32_t cpu = atomic_get(&timer->cpu);
-        struct timer_heap *heap = cpus[cpu]->timers;
+        struct timer_tree *tree = cpus[cpu]->timers;
 
-        spin_lock(&heap->lock);
+        spin_lock(&tree->lock);
         if (timer->cpu == cpu)
-            return heap;
-        spin_unlock(&heap->lock); /* moved meanwhile */
+            return tree;
+        spin_unlock(&tree->lock); /* moved meanwhile */
     }
 }
 
 /* The same, once its handler runs on no other CPU than this one. */
-static struct timer_heap *lock_quiet_heap_of(struct timer *timer) NO_THREAD_SAFETY
+static struct timer_tree *lock_quiet_tree_of(struct timer *timer) NO_THREAD_SAFETY
 {
     for (;;) {
-        struct timer_heap *heap = lock_heap_of(timer);
+        struct timer_tree *tree = lock_tree_of(timer);
 
-        if (heap->running != timer || heap == cpu_this()->timers)
-            return heap;
-        spin_unlock(&heap->lock);
+        if (tree->running != timer || tree == cpu_this()->timers)
+            return tree;
+        spin_unlock(&tree->lock);
         __builtin_ia32_pause();
     }
 }
 
-static bool take_off(struct timer_heap *heap, struct timer *timer) MUST_HOLD(heap->lock)
+static bool take_off(struct timer_tree *tree, struct timer *timer) MUST_HOLD(tree->lock)
 {
     if (timer->deadline == NS_NEVER)
         return false;
-    RB_REMOVE(timer_tree, &heap->tree, timer);
+    RB_REMOVE(timer_rb, &tree->rb, timer);
     timer->deadline = NS_NEVER;
     return true;
 }
@@ -98,32 +98,32 @@ static bool take_off(struct timer_heap *heap, struct timer *timer) MUST_HOLD(hea
 void timer_arm(struct timer *timer, ns_t deadline) NO_THREAD_SAFETY
 {
     struct cpu *me = cpu_this();
-    struct timer_heap *heap;
+    struct timer_tree *tree;
 
     for (;;) {
-        heap = lock_quiet_heap_of(timer);
-        take_off(heap, timer);
-        if (heap == me->timers)
+        tree = lock_quiet_tree_of(timer);
+        take_off(tree, timer);
+        if (tree == me->timers)
             break;
         /* Whoever arms it at the same time looks at `cpu` again under the lock. */
         atomic_set(&timer->cpu, me->id);
-        spin_unlock(&heap->lock);
+        spin_unlock(&tree->lock);
     }
     if (deadline != NS_NEVER) {
         timer->deadline = deadline;
-        RB_INSERT(timer_tree, &heap->tree, timer);
-        if (RB_MIN(timer_tree, &heap->tree) == timer)
+        RB_INSERT(timer_rb, &tree->rb, timer);
+        if (RB_MIN(timer_rb, &tree->rb) == timer)
             arch_timer_set(deadline);
     }
-    spin_unlock(&heap->lock);
+    spin_unlock(&tree->lock);
 }
 
 bool timer_cancel(struct timer *timer) NO_THREAD_SAFETY
 {
-    struct timer_heap *heap = lock_quiet_heap_of(timer);
-    bool was_armed = take_off(heap, timer);
+    struct timer_tree *tree = lock_quiet_tree_of(timer);
+    bool was_armed = take_off(tree, timer);
 
-    spin_unlock(&heap->lock);
+    spin_unlock(&tree->lock);
     return was_armed;
 }
 
@@ -133,21 +133,21 @@ bool timer_cancel(struct timer *timer) NO_THREAD_SAFETY
  */
 void timer_run_due(ns_t now)
 {
-    struct timer_heap *heap = cpu_this()->timers;
+    struct timer_tree *tree = cpu_this()->timers;
     struct timer *first;
 
-    spin_lock(&heap->lock);
+    spin_lock(&tree->lock);
     for (uint32_t runs = 0;; runs++) {
-        first = RB_MIN(timer_tree, &heap->tree);
+        first = RB_MIN(timer_rb, &tree->rb);
         if (!first || first->deadline > now || runs == RUNS_MAX)
             break;
-        take_off(heap, first);
-        heap->running = first;
-        spin_unlock(&heap->lock);
+        take_off(tree, first);
+        tree->running = first;
+        spin_unlock(&tree->lock);
         first->fn(first, now);
-        spin_lock(&heap->lock);
-        heap->running = NULL;
+        spin_lock(&tree->lock);
+        tree->running = NULL;
     }
     arch_timer_set(first ? first->deadline : NS_NEVER);
-    spin_unlock(&heap->lock);
+    spin_unlock(&tree->lock);
 }
