@@ -279,7 +279,7 @@ void console_guest_write(uint32_t vm_id, const char *name, const char *bytes, si
     console_lock();
     make_ready();
     if (!console.mixer.attached)
-        guest_lines_write(&console.guests, &console.mixer, vm_id, name, bytes, n);
+        guest_output_write(&console.guests, &console.mixer, vm_id, name, bytes, n);
     else if (vm_id == console.attached_vm)
         mixer_guest_raw(&console.mixer, bytes, (uint32_t)n);
     console_pump();
@@ -290,7 +290,7 @@ void console_guest_end(uint32_t vm_id)
 {
     console_lock();
     make_ready();
-    guest_lines_end(&console.guests, &console.mixer, vm_id);
+    guest_output_end(&console.guests, &console.mixer, vm_id);
     if (console.mixer.attached && vm_id == console.attached_vm)
         mixer_detach(&console.mixer);
     console_pump();
@@ -300,7 +300,7 @@ void console_guest_end(uint32_t vm_id)
 void console_attach(uint32_t vm_id)
 {
     console_lock();
-    guest_lines_end(&console.guests, &console.mixer, vm_id);
+    guest_output_end(&console.guests, &console.mixer, vm_id);
     console.attached_vm = vm_id;
     mixer_attach(&console.mixer);
     console_pump();

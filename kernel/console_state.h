@@ -8,7 +8,7 @@
 #define KERNEL_CONSOLE_STATE_H
 
 #include "hv/lock.h"
-#include "kernel/guest_lines.h"
+#include "kernel/guest_output.h"
 #include "kernel/timer.h"
 
 #define CONSOLE_LOG_BYTES   (64 * KIB)
@@ -20,27 +20,27 @@
 struct cpu;
 
 struct console {
-    struct spinlock lock;      /* rank LOCK_CONSOLE */
-    struct cpu *panic_cpu;     /* [a] the CPU that took the console over */
-    bool ready;                /* [L] rings and mixer exist */
-    bool open;                 /* [L] the ports are known: until then lines wait in the log */
-    bool debug_port;           /* [i] console=e9 */
-    bool sync;                 /* [i] console=sync, or panic: wait for every byte */
-    bool started;              /* [i] interrupts or timers drain and listen */
-    bool signalled;            /* [L] CPU 0 was told to run console_service */
-    bool redraw;               /* [L] the prompt is to be shown again in a moment */
-    bool cancel;               /* [L] ^C came while a command runs */
-    uint32_t attached_vm;      /* [L] valid while mixer.attached */
-    size_t reply_wanted;       /* [L] room the shell waits for, 0 if it does not */
-    uint64_t interrupts;       /* [L] */
-    struct log_ring log;       /* [L] */
-    struct mixer mixer;        /* [L] */
-    struct line_edit edit;     /* [L] */
-    struct byte_ring tx;       /* [L] mixed bytes that the UART has yet to take */
-    struct byte_ring input;    /* [L] bytes typed */
-    struct guest_lines guests; /* [L] */
-    struct timer poll;         /* [0] */
-    struct timer redraw_timer; /* [0] */
+    struct spinlock lock;       /* rank LOCK_CONSOLE */
+    struct cpu *panic_cpu;      /* [a] the CPU that took the console over */
+    bool ready;                 /* [L] rings and mixer exist */
+    bool open;                  /* [L] the ports are known: until then lines wait in the log */
+    bool debug_port;            /* [i] console=e9 */
+    bool sync;                  /* [i] console=sync, or panic: wait for every byte */
+    bool started;               /* [i] interrupts or timers drain and listen */
+    bool signalled;             /* [L] CPU 0 was told to run console_service */
+    bool redraw;                /* [L] the prompt is to be shown again in a moment */
+    bool cancel;                /* [L] ^C came while a command runs */
+    uint32_t attached_vm;       /* [L] valid while mixer.attached */
+    size_t reply_wanted;        /* [L] room the shell waits for, 0 if it does not */
+    uint64_t interrupts;        /* [L] */
+    struct log_ring log;        /* [L] */
+    struct mixer mixer;         /* [L] */
+    struct line_edit edit;      /* [L] */
+    struct byte_ring tx;        /* [L] mixed bytes that the UART has yet to take */
+    struct byte_ring input;     /* [L] bytes typed */
+    struct guest_output guests; /* [L] */
+    struct timer poll;          /* [0] */
+    struct timer redraw_timer;  /* [0] */
 };
 
 extern struct console console;

@@ -1,7 +1,7 @@
 /*
- * Guests' console output by lines (see guest_lines.h).
+ * Guests' console output by lines (see guest_output.h).
  */
-#include "kernel/guest_lines.h"
+#include "kernel/guest_output.h"
 
 #include <string.h>
 
@@ -9,13 +9,14 @@
 
 enum escape_state { ESCAPE_NONE, ESCAPE_BEGUN, ESCAPE_CSI };
 
-static void flush(struct guest_line *line, struct mixer *m)
+static void flush(struct guest_output_line *line, struct mixer *m)
 {
     mixer_guest_line(m, line->name, line->text, line->length);
     line->length = 0;
 }
 
-static void take_slot(struct guest_line *line, struct mixer *m, uint32_t vm_id, const char *name)
+static void take_slot(struct guest_output_line *line, struct mixer *m, uint32_t vm_id,
+                      const char *name)
 {
     size_t n = strnlen(name, sizeof(line->name) - 1);
 
@@ -29,10 +30,10 @@ static void take_slot(struct guest_line *line, struct mixer *m, uint32_t vm_id, 
     line->name[n] = 0;
 }
 
-static struct guest_line *find_slot(struct guest_lines *g, uint32_t vm_id)
+static struct guest_output_line *find_slot(struct guest_output *g, uint32_t vm_id)
 {
-    for (uint32_t i = 0; i < GUEST_LINE_SLOTS; i++) {
-        struct guest_line *line = &g->slot[(vm_id + i) % GUEST_LINE_SLOTS];
+    for (uint32_t i = 0; i < GUEST_OUTPUT_SLOTS; i++) {
+        struct guest_output_line *line = &g->slot[(vm_id + i) % GUEST_OUTPUT_SLOTS];
 
         if (line->used && line->vm_id == vm_id)
             return line;
@@ -40,19 +41,19 @@ static struct guest_line *find_slot(struct guest_lines *g, uint32_t vm_id)
     return NULL;
 }
 
-static struct guest_line *free_slot(struct guest_lines *g, uint32_t vm_id)
+static struct guest_output_line *free_slot(struct guest_output *g, uint32_t vm_id)
 {
-    for (uint32_t i = 0; i < GUEST_LINE_SLOTS; i++) {
-        struct guest_line *line = &g->slot[(vm_id + i) % GUEST_LINE_SLOTS];
+    for (uint32_t i = 0; i < GUEST_OUTPUT_SLOTS; i++) {
+        struct guest_output_line *line = &g->slot[(vm_id + i) % GUEST_OUTPUT_SLOTS];
 
         if (!line->used)
             return line;
     }
-    return &g->slot[vm_id % GUEST_LINE_SLOTS];
+    return &g->slot[vm_id % GUEST_OUTPUT_SLOTS];
 }
 
 /* True while c belongs to an escape sequence: ESC x, or ESC [ parameters letter. */
-static bool skip_escape(struct guest_line *line, char c)
+static bool skip_escape(struct guest_output_line *line, char c)
 {
     if (line->escape == ESCAPE_NONE) {
         if (c != ESC)
@@ -66,7 +67,7 @@ static bool skip_escape(struct guest_line *line, char c)
     return true;
 }
 
-static void put(struct guest_line *line, struct mixer *m, char c)
+static void put(struct guest_output_line *line, struct mixer *m, char c)
 {
     if (skip_escape(line, c))
         return;
@@ -78,15 +79,15 @@ static void put(struct guest_line *line, struct mixer *m, char c)
         c = ' ';
     if (c == 0x7f || (unsigned char)c < ' ')
         return;
-    if (line->length == GUEST_LINE_MAX)
+    if (line->length == GUEST_OUTPUT_MAX)
         flush(line, m);
     line->text[line->length++] = c;
 }
 
-void guest_lines_write(struct guest_lines *g, struct mixer *m, uint32_t vm_id, const char *name,
-                       const char *bytes, size_t n)
+void guest_output_write(struct guest_output *g, struct mixer *m, uint32_t vm_id, const char *name,
+                        const char *bytes, size_t n)
 {
-    struct guest_line *line = find_slot(g, vm_id);
+    struct guest_output_line *line = find_slot(g, vm_id);
 
     if (!line) {
         line = free_slot(g, vm_id);
@@ -96,9 +97,9 @@ void guest_lines_write(struct guest_lines *g, struct mixer *m, uint32_t vm_id, c
         put(line, m, bytes[i]);
 }
 
-void guest_lines_end(struct guest_lines *g, struct mixer *m, uint32_t vm_id)
+void guest_output_end(struct guest_output *g, struct mixer *m, uint32_t vm_id)
 {
-    struct guest_line *line = find_slot(g, vm_id);
+    struct guest_output_line *line = find_slot(g, vm_id);
 
     if (!line)
         return;

@@ -5,7 +5,7 @@
 # only those *_host.h functions that the code under test calls.
 
 # Of kernel/, what needs no machine: it is tested hosted, though the folder is not pure.
-HOSTED_KERNEL := $(addprefix kernel/,format.c log.c json.c line_edit.c mixer.c guest_lines.c \
+HOSTED_KERNEL := $(addprefix kernel/,format.c log.c json.c line_edit.c mixer.c guest_output.c \
                                      uart_config.c)
 
 # Of arch/, what decides without touching a register: it acts through structs of operations.

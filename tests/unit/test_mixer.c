@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "hv/bits.h"
-#include "kernel/guest_lines.h"
+#include "kernel/guest_output.h"
 #include "kernel/mixer.h"
 #include "kernel/printk.h"
 
@@ -27,7 +27,7 @@ struct bench {
     struct log_ring log;
     struct mixer mixer;
     struct line_edit edit;
-    struct guest_lines guests;
+    struct guest_output guests;
     char log_bytes[4096], reply_bytes[4096], guest_bytes[2048];
     char raw[RAW_BYTES];
     size_t raw_n;
@@ -259,18 +259,18 @@ static void test_attached_guest_is_raw(void **state)
     bench_free(b);
 }
 
-static void test_guest_lines(void **state)
+static void test_guest_output(void **state)
 {
     static const char bytes[] = "plain\r\n\x1b[0;32mgreen\x1b[0m\tx\n\n";
     struct bench *b = bench_new();
 
     (void)state;
     for (size_t i = 0; i + 1 < sizeof(bytes); i++)
-        guest_lines_write(&b->guests, &b->mixer, 7, "web", bytes + i, 1);
-    guest_lines_write(&b->guests, &b->mixer, 8, "db", "begun", 5);
+        guest_output_write(&b->guests, &b->mixer, 7, "web", bytes + i, 1);
+    guest_output_write(&b->guests, &b->mixer, 8, "db", "begun", 5);
     expect_raw(b, "[web] plain\r\n[web] green x\r\n[web] \r\n");
-    guest_lines_end(&b->guests, &b->mixer, 8);
-    guest_lines_end(&b->guests, &b->mixer, 8);
+    guest_output_end(&b->guests, &b->mixer, 8);
+    guest_output_end(&b->guests, &b->mixer, 8);
     expect_raw(b, "[db] begun\r\n");
     bench_free(b);
 }
@@ -281,12 +281,12 @@ static void test_more_guests_than_slots(void **state)
     char name[16];
 
     (void)state;
-    for (uint32_t vm = 0; vm < GUEST_LINE_SLOTS + 2; vm++) {
+    for (uint32_t vm = 0; vm < GUEST_OUTPUT_SLOTS + 2; vm++) {
         snprintf(name, sizeof(name), "vm%u", vm);
-        guest_lines_write(&b->guests, &b->mixer, vm, name, "begun", 5);
+        guest_output_write(&b->guests, &b->mixer, vm, name, "begun", 5);
     }
     expect_raw(b, "[vm0] begun\r\n[vm1] begun\r\n");
-    guest_lines_write(&b->guests, &b->mixer, GUEST_LINE_SLOTS, "vm32", "!\n", 2);
+    guest_output_write(&b->guests, &b->mixer, GUEST_OUTPUT_SLOTS, "vm32", "!\n", 2);
     expect_raw(b, "[vm32] begun!\r\n");
     bench_free(b);
 }
@@ -347,7 +347,7 @@ static void random_event(struct bench *b, struct counts *c)
         break;
     case 1:
         snprintf(text, sizeof(text), "guest %u.\n", c->guest++);
-        guest_lines_write(&b->guests, &b->mixer, 3, "g", text, strlen(text));
+        guest_output_write(&b->guests, &b->mixer, 3, "g", text, strlen(text));
         break;
     case 2:
         mixer_prompt(&b->mixer);
@@ -455,7 +455,7 @@ int main(void)
         cmocka_unit_test(test_warnings_say_so),
         cmocka_unit_test(test_lost_lines_are_counted),
         cmocka_unit_test(test_attached_guest_is_raw),
-        cmocka_unit_test(test_guest_lines),
+        cmocka_unit_test(test_guest_output),
         cmocka_unit_test(test_more_guests_than_slots),
         cmocka_unit_test(test_overlong_reply_is_told),
         cmocka_unit_test(test_panic_ends_everything),
