@@ -54,9 +54,8 @@ static paddr_t table_alloc(void *context)
 {
     paddr_t page = early_map ? memmap_take(early_map, PAGE_BYTES, PAGE_BYTES, MIB, EARLY_REACH,
                                            MEM_CLAIM_EARLY)
-                             : mem_alloc_pages(0, 0);
+                             : mem_alloc_pages(0, context ? *(const uint32_t *)context : 0);
 
-    (void)context;
     if (page != PADDR_NONE)
         memset(phys_to_virt(page), 0, PAGE_BYTES);
     return page;
@@ -68,7 +67,7 @@ static void table_free(void *context, paddr_t page)
     mem_free_pages(page, 0);
 }
 
-static const struct pt_memory table_memory = {table_alloc, table_free, phys_to_virt};
+const struct pt_memory paging_table_memory = {table_alloc, table_free, phys_to_virt};
 
 int paging_map(uint64_t va, paddr_t pa, uint64_t bytes, enum paging_use use)
 {
@@ -133,7 +132,8 @@ int arch_memory_init(struct memmap *map)
     format = pt_format_host;
     if (!cpu_features.nx)
         format.rights[2].without = 0; /* PT_EXEC's place: the NX bit would be a reserved one */
-    error = pagetable_init(&host, &format, &table_memory, NULL, cpu_features.page_1gib ? 3 : 2);
+    error =
+        pagetable_init(&host, &format, &paging_table_memory, NULL, cpu_features.page_1gib ? 3 : 2);
     if (!error)
         error = map_image();
     if (!error)

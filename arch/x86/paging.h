@@ -13,6 +13,9 @@ enum paging_use {
     PAGING_DEVICE = PT_READ | PT_WRITE | PT_GLOBAL | PT_UNCACHED,
 };
 
+/* Where tables come from; the context is a uint32_t, the node they are best on, or NULL: any. */
+extern const struct pt_memory paging_table_memory;
+
 /* Boot CPU only, and only at addresses that were never mapped, so no TLB needs telling. */
 __attribute__((warn_unused_result)) int paging_map(uint64_t va, paddr_t pa, uint64_t bytes,
                                                    enum paging_use use);

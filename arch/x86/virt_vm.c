@@ -8,30 +8,12 @@
 #include "arch/x86/virt_vm.h"
 
 #include <errno.h>
-#include <string.h>
 
+#include "arch/x86/paging.h"
 #include "arch/x86/virt_state.h"
 #include "kernel/arch.h"
 #include "kernel/mem.h"
 #include "kernel/vm.h"
-
-static paddr_t table_alloc(void *context)
-{
-    const struct vm *vm = context;
-    paddr_t page = mem_alloc_pages(0, vm_first_node(vm));
-
-    if (page != PADDR_NONE)
-        memset(phys_to_virt(page), 0, PAGE_BYTES);
-    return page;
-}
-
-static void table_free(void *context, paddr_t page)
-{
-    (void)context;
-    mem_free_pages(page, 0);
-}
-
-static const struct pt_memory table_memory = {table_alloc, table_free, phys_to_virt};
 
 /*
  * Every CPU flushes before its next entry. Without an interrupt, since none runs this VM now. The
@@ -52,7 +34,9 @@ int virt_vm_init(struct vm *vm, const struct pt_format *format, unsigned largest
     vm->hw = mem_zalloc(sizeof(*vm->hw), vm_first_node(vm));
     if (!vm->hw)
         return -ENOMEM;
-    error = pagetable_init(&vm->hw->table, format, &table_memory, vm, largest_level);
+    vm->hw->node = vm_first_node(vm);
+    error =
+        pagetable_init(&vm->hw->table, format, &paging_table_memory, &vm->hw->node, largest_level);
     if (error) {
         mem_free(vm->hw, sizeof(*vm->hw));
         vm->hw = NULL;

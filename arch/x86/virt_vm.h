@@ -8,6 +8,7 @@ struct vm;
 
 struct virt_vm {
     struct pagetable table; /* changes are serialised by the caller: slots of a VM */
+    uint32_t node;          /* [i] where tables come from */
     uint64_t eptp;          /* [i] VT-x: what the VMCS wants of it */
 };
 
