@@ -25,7 +25,7 @@ UNIT_TESTS := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_*
 UNIT_SHARE := $(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c))
 
 unit: $(UNIT_TESTS) ## build and run the unit tests; UNIT=test_x runs one
-	@$(PYTHON) tools/run_unit.py $(if $(UNIT),$(B)/unit/$(UNIT),$(UNIT_TESTS))
+	@$(PYTHON) tools/run_unit.py $(if $(UNIT),$(UNIT:%=$(B)/unit/%),$(UNIT_TESTS))
 
 $(B)/unit/obj/%.o: %.c
 	@mkdir -p $(@D)

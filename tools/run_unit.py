@@ -56,7 +56,17 @@ def report(results):
     return passed, failed
 
 
-if __name__ == "__main__":
-    unit_passed, unit_failed = report(run_all(sys.argv[1:]))
+def main(programs):
+    for program in programs:
+        if not os.path.exists(program):
+            folder, name = os.path.split(program)
+            known = sorted(f for f in os.listdir(folder) if re.fullmatch(r"test_\w+", f))
+            print(f"unit: {name} is unknown; there are {', '.join(known)}", file=sys.stderr)
+            return 2
+    unit_passed, unit_failed = report(run_all(programs))
     print(f"{unit_passed} passed, {unit_failed} failed")
-    sys.exit(1 if unit_failed or not unit_passed else 0)
+    return 1 if unit_failed or not unit_passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -92,7 +92,13 @@ def perform(job):
 
 
 def main(wanted):
-    todo = [job for job in jobs() if not wanted or job[0] in wanted]
+    plan = jobs()
+    known = list(dict.fromkeys(job[0] for job in plan))
+    unknown = [name for name in wanted if name not in known]
+    if unknown:
+        print(f"check: {unknown[0]} is unknown; there are {', '.join(known)}", file=sys.stderr)
+        return 2
+    todo = [job for job in plan if not wanted or job[0] in wanted]
     faults, seconds = {}, {}
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         for name, found, took in pool.map(perform, todo):
