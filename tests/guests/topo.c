@@ -4,14 +4,14 @@
  * Thread, core and socket come from leaf 0xB where it is filled in; else, on AMD, from 0x8000001E
  * and 0x80000008; else from leaves 1 and 4. The L3 comes from leaf 4 or 0x8000001D. One line for a
  * reader per vCPU, and one JSON line `TOPO {...}`. Built as ELF32 (topo.elf) and as ELF64
- * (topo64.elf). Options: none.
+ * (topo64.elf). Options: json=off leaves the JSON out, for readers.
  */
 #include "tests/guests/rt/rt.h"
 
 enum { CACHE_LEAVES_MAX = 8, CACHE_L3 = 3 };
 
 struct place {
-    uint32_t apic_id, leaf1_id;
+    uint32_t apic_id;
     uint32_t smt_shift, package_shift; /* of the APIC id */
     uint32_t thread, core, socket;     /* core within its socket */
     const char *source;
@@ -101,8 +101,7 @@ static void topo_read(void *arg)
     struct place *p = &places[cpu_this()->index];
 
     (void)arg;
-    p->leaf1_id = asm_cpuid(1, 0).ebx >> 24;
-    p->apic_id = p->leaf1_id;
+    p->apic_id = asm_cpuid(1, 0).ebx >> 24;
     if (!place_from_leaf_b(p) && !place_from_amd(p))
         place_from_leaf_1(p);
     p->thread = p->apic_id & ((1u << p->smt_shift) - 1);
@@ -115,14 +114,12 @@ static void topo_print(uint32_t i)
 {
     const struct place *p = &places[i];
 
-    rt_printf(
-        "topo: vCPU %u apic id %u (leaf 1: %u, APIC: %u) socket %u core %u thread %u by leaf %s; ",
-        i, p->apic_id, p->leaf1_id, smp_cpus[i]->apic_id, p->socket, p->core, p->thread, p->source);
+    rt_printf("topo: vCPU %u, APIC id %u: socket %u, core %u, thread %u (leaf %s)", i, p->apic_id,
+              p->socket, p->core, p->thread, p->source);
     if (p->l3_bytes)
-        rt_printf("L3 %lu KiB, %u ways, ids per L3 %u\n", p->l3_bytes / 1024, p->l3_ways,
-                  p->l3_shared);
+        rt_printf("; L3 %lu KiB, %u ways, %u ids\n", p->l3_bytes / 1024, p->l3_ways, p->l3_shared);
     else
-        rt_printf("no L3\n");
+        rt_printf("; no L3\n");
 }
 
 /* How many different values of (apic id >> shift) there are. */
@@ -141,6 +138,19 @@ static uint32_t topo_count(bool sockets)
     return n;
 }
 
+static void topo_print_json(void)
+{
+    rt_printf("TOPO {\"vcpus\":[");
+    for (uint32_t i = 0; i < smp_count; i++)
+        rt_printf("%s{\"vcpu\":%u,\"apic_id\":%u,\"thread\":%u,\"core\":%u,\"socket\":%u}",
+                  i ? "," : "", i, places[i].apic_id, places[i].thread, places[i].core,
+                  places[i].socket);
+    rt_printf("],\"sockets\":%u,\"cores\":%u,\"threads\":%u,\"l3_bytes\":%lu,\"l3_shared\":%u,"
+              "\"source\":\"%s\"}\n",
+              topo_count(true), topo_count(false), smp_count, places[0].l3_bytes,
+              places[0].l3_shared, places[0].source);
+}
+
 int guest_main(void)
 {
     int code = 0;
@@ -153,14 +163,7 @@ int guest_main(void)
             code = 1;
         }
     }
-    rt_printf("TOPO {\"vcpus\":[");
-    for (uint32_t i = 0; i < smp_count; i++)
-        rt_printf("%s{\"vcpu\":%u,\"apic_id\":%u,\"thread\":%u,\"core\":%u,\"socket\":%u}",
-                  i ? "," : "", i, places[i].apic_id, places[i].thread, places[i].core,
-                  places[i].socket);
-    rt_printf("],\"sockets\":%u,\"cores\":%u,\"threads\":%u,\"l3_bytes\":%lu,\"l3_shared\":%u,"
-              "\"source\":\"%s\"}\n",
-              topo_count(true), topo_count(false), smp_count, places[0].l3_bytes,
-              places[0].l3_shared, places[0].source);
+    if (!opt_is("json", "off"))
+        topo_print_json();
     return code;
 }

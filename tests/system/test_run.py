@@ -14,7 +14,7 @@ def test_demo(rig, backend, leave):
     try:
         terminal.expect(f"virt: ({backend})")
         # All three guests are seen at work, and the user is at the prompt.
-        waited = {r"\[spin1\] ", r"\[spin2\] ", r"\[topo\] TOPO "}
+        waited = {r"\[spin1\] ", r"\[spin2\] ", r"\[topo\] topo: vCPU 3[^\r\n]{0,81}\r"}
         while waited:
             found = terminal.expect(sorted(waited))
             waited.remove(sorted(waited)[found])
