@@ -32,6 +32,9 @@ enum option_id option_find(const char *name);
 __attribute__((warn_unused_result)) int option_set(struct options *options, enum option_id id,
                                                    const char *value);
 
+/* What values it takes, for a message: "0 to 500000", "on or off". */
+void option_takes(enum option_id id, char *buffer, size_t capacity);
+
 /* The value as one would write it on the command line; cut at `capacity`. */
 void option_format(const struct options *options, enum option_id id, char *buffer, size_t capacity);
 

@@ -193,3 +193,28 @@ void option_format(const struct options *options, enum option_id id, char *buffe
         break;
     }
 }
+
+void option_takes(enum option_id id, char *buffer, size_t capacity)
+{
+    const struct option_desc *desc = &option_table[id];
+    unsigned long min = desc->min, max = desc->max;
+
+    switch (desc->kind) {
+    case OPTION_KIND_BOOL:
+        text_format(buffer, capacity, "on or off");
+        break;
+    case OPTION_KIND_WORD:
+        if (strchr(desc->words, '='))
+            text_format(buffer, capacity, "one of %s, the number %lu to %lu", desc->words, min,
+                        max);
+        else
+            text_format(buffer, capacity, "one of %s", desc->words);
+        break;
+    case OPTION_KIND_TEXT:
+        text_format(buffer, capacity, "a word of at most %u characters", OPTION_TEXT_CHARS - 1);
+        break;
+    default:
+        text_format(buffer, capacity, "%lu to %lu", min, max);
+        break;
+    }
+}

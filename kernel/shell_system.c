@@ -14,6 +14,7 @@
 #include "kernel/shell.h"
 
 #define LINES_PER_STEP 16u
+#define TAKES_CHARS    96u
 
 /* ---- log ---- */
 
@@ -78,7 +79,7 @@ static void param_apply(enum option_id id)
 static void param_show(struct shell *sh, enum option_id id, bool explain)
 {
     const struct option_desc *d = &option_table[id];
-    char value[OPTION_TEXT_CHARS];
+    char value[OPTION_TEXT_CHARS], takes[TAKES_CHARS];
 
     option_format(&machine.options, id, value, sizeof(value));
     if (sh->as_json) {
@@ -89,23 +90,26 @@ static void param_show(struct shell *sh, enum option_id id, bool explain)
         shell_printf(sh, "%-32s %-12s settable\n", d->name, value);
     else
         shell_printf(sh, "%-32s %s\n", d->name, value);
-    if (explain)
-        shell_printf(sh, "  %s\n", d->help);
-    if (explain && *d->words)
-        shell_printf(sh, "  One of: %s\n", d->words);
+    if (!explain)
+        return;
+    option_takes(id, takes, sizeof(takes));
+    shell_printf(sh, "  %s\n  Takes %s.\n", d->help, takes);
 }
 
 static void param_set(struct shell *sh, enum option_id id, const char *value)
 {
     const struct option_desc *d = &option_table[id];
+    char takes[TAKES_CHARS];
 
-    if (d->when != OPTION_WHEN_RUNTIME)
+    if (d->when != OPTION_WHEN_RUNTIME) {
         shell_printf(sh, "%s is set on the command line only\n", d->name);
-    else if (option_set(&machine.options, id, value))
-        shell_printf(sh, "%s cannot be `%s`; `param %s` says what it can be\n", d->name, value,
-                     d->name);
-    else
+    } else if (option_set(&machine.options, id, value)) {
+        option_takes(id, takes, sizeof(takes));
+        shell_printf(sh, "%s takes %s, not `%s`\n", d->name, takes, value);
+    } else {
         param_apply(id);
+        param_show(sh, id, false);
+    }
 }
 
 static void param_list(struct shell *sh)

@@ -223,6 +223,27 @@ static void test_format_is_settable(void **state)
     assert_int_equal(options.numa.number, 3);
 }
 
+static void test_takes(void **state)
+{
+    static const struct {
+        const char *name;
+        const char *takes;
+    } rows[] = {
+        {"sched_ratelimit_us", "0 to 500000"},
+        {"asym", "on or off"},
+        {"loglvl", "one of none error warning info debug"},
+        {"numa", "one of off on fake= noacpi, the number 1 to 64"},
+        {"com1", "a word of at most 63 characters"},
+    };
+    char text[96];
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        option_takes(option_find(rows[i].name), text, sizeof(text));
+        assert_string_equal(text, rows[i].takes);
+    }
+}
+
 static void test_text(void **state)
 {
     char buffer[64];
@@ -250,7 +271,7 @@ int main(void)
         cmocka_unit_test(test_numbers), cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_all),     cmocka_unit_test(test_last_wins),
         cmocka_unit_test(test_bad),     cmocka_unit_test(test_format_is_settable),
-        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_takes),   cmocka_unit_test(test_text),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
