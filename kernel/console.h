@@ -57,6 +57,7 @@ extern void (*console_guest_input)(uint32_t vm_id, const char *bytes, size_t n);
 size_t console_reply_room(void);
 void console_reply(const char *bytes, size_t n);
 void console_reply_end(void);
+size_t console_keys_waiting(void); /* bytes typed that no command has taken */
 bool console_cancelled(void); /* ^C was typed since the command began, or since the last call */
 
 /* The shell waits for at least this room: call shell_resume on CPU 0 when it is there. */

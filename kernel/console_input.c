@@ -48,6 +48,16 @@ bool console_cancelled(void)
     return cancel;
 }
 
+size_t console_keys_waiting(void)
+{
+    size_t waiting;
+
+    console_lock();
+    waiting = byte_ring_count(&console.input);
+    console_unlock();
+    return waiting;
+}
+
 /* One key for the shell. True: a command was entered, and is in `command`. */
 static bool shell_key(char key, char *command) MUST_HOLD(console.lock)
 {

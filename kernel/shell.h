@@ -13,6 +13,8 @@
 #include "kernel/line_edit.h"
 #include "kernel/log.h"
 
+struct vm;
+
 #define SHELL_ARGS_MAX   16u
 #define SHELL_STEP_BYTES (24 * KIB)
 #define SHELL_STAGE      512u
@@ -50,13 +52,18 @@ struct shell_command {
 extern const struct shell_command shell_machine_commands[]; /* shell_machine.c */
 extern const struct shell_command shell_memory_commands[];  /* shell_memory.c */
 extern const struct shell_command shell_vm_commands[];      /* shell_vm.c */
+extern const struct shell_command shell_pin_commands[];     /* shell_pin.c */
 extern const struct shell_command shell_sched_commands[];   /* shell_sched.c */
+extern const struct shell_command shell_stats_commands[];   /* shell_stats.c */
 extern const struct shell_command shell_top_commands[];     /* shell_top.c */
 extern const struct shell_command shell_trace_commands[];   /* shell_trace.c */
 extern const struct shell_command shell_system_commands[];  /* shell_system.c */
 
 void shell_printf(struct shell *sh, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void shell_put(struct shell *sh, const char *bytes, size_t n);
+
+/* The VM that the command's first argument names, or NULL when a line has said what is wrong. */
+struct vm *shell_vm_named(struct shell *sh);
 
 /* "3.5 GiB", "640 KiB": the largest unit in which it is at least 1, one decimal if it needs one. */
 const char *shell_format_bytes(char *to, size_t n, uint64_t bytes);

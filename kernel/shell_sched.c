@@ -1,7 +1,7 @@
 /*
- * Commands about scheduling: vcpus, runq, stats.
+ * Commands about scheduling: vcpus, runq.
  *
- * Rows are made one vCPU, one runqueue or one VM a step. See kernel/shell_vm.c
+ * Rows are made one vCPU or one runqueue a step. See kernel/shell_vm.c
  * for why the arrays stand still.
  */
 #include <string.h>
@@ -213,95 +213,8 @@ static bool runq_step(struct shell *sh)
     return true;
 }
 
-/* ---- stats ---- */
-
-static const char *const exit_names[EXIT_KIND_COUNT] = {
-#define X(name, text) [EXIT_##name] = #text,
-    EXIT_KINDS(X)
-#undef X
-};
-
-static const char *const hypercall_names[VCPU_HYPERCALL_COUNT] = {
-    [VCPU_HYPERCALL_KICK] = "kick",
-    [VCPU_HYPERCALL_YIELD] = "yield",
-    [VCPU_HYPERCALL_SCHED_YIELD] = "sched_yield",
-    [VCPU_HYPERCALL_SEND_IPI] = "send_ipi"};
-
-static void stats_json(struct json *j, const char *key, const struct vm_stats *s)
-{
-    json_begin_object(j, key);
-    json_begin_object(j, "exits");
-    for (uint32_t i = 0; i < EXIT_KIND_COUNT; i++)
-        json_u64(j, exit_names[i], s->vcpu.exits[i]);
-    json_u64(j, "msr", s->vcpu.exits[EXIT_RDMSR] + s->vcpu.exits[EXIT_WRMSR]);
-    json_end_object(j);
-    json_begin_object(j, "hypercalls");
-    for (uint32_t i = 0; i < VCPU_HYPERCALL_COUNT; i++)
-        json_u64(j, hypercall_names[i], s->vcpu.hypercalls[i]);
-    json_end_object(j);
-    json_u64(j, "ipis", s->vcpu.ipis);
-    json_u64(j, "migrations", s->migrations);
-    json_u64(j, "run_ns", s->run_ns);
-    json_u64(j, "remote_ns", s->remote_ns);
-    json_u64(j, "steal_ns", s->wait_ns);
-    json_end_object(j);
-}
-
-static void stats_show(struct shell *sh, const char *name, const struct vm_stats *s)
-{
-    shell_printf(sh, "%s\n  exits     ", name);
-    for (uint32_t i = 0; i < EXIT_KIND_COUNT; i++)
-        if (s->vcpu.exits[i])
-            shell_printf(sh, " %s %llu", exit_names[i], (unsigned long long)s->vcpu.exits[i]);
-    shell_printf(sh, "\n  hypercalls");
-    for (uint32_t i = 0; i < VCPU_HYPERCALL_COUNT; i++)
-        shell_printf(sh, " %s %llu", hypercall_names[i], (unsigned long long)s->vcpu.hypercalls[i]);
-    shell_printf(sh, "\n  IPIs %llu, migrations %llu, ran %llu ms, waited %llu ms\n",
-                 (unsigned long long)s->vcpu.ipis, (unsigned long long)s->migrations,
-                 (unsigned long long)(s->run_ns / NS_PER_MS),
-                 (unsigned long long)(s->wait_ns / NS_PER_MS));
-}
-
-static void stats_put(struct shell *sh, const char *key, const struct vm_stats *s)
-{
-    if (sh->as_json)
-        stats_json(&sh->json, key, s);
-    else
-        stats_show(sh, key, s);
-}
-
-static bool stats_step(struct shell *sh)
-{
-    struct vm_stats s = {.run_ns = 0};
-
-    if (!sh->step) {
-        if (sh->as_json)
-            json_begin_object(&sh->json, NULL);
-        for (uint32_t i = 0; i < vm_count; i++)
-            vm_stats_add(vms[i], &s);
-        stats_put(sh, "total", &s);
-        if (sh->as_json)
-            json_begin_object(&sh->json, "vms");
-        return false;
-    }
-    if (sh->index < vm_count) {
-        struct vm *vm = vms[sh->index++];
-
-        vm_stats_add(vm, &s);
-        stats_put(sh, vm->config.name, &s);
-        return false;
-    }
-    if (sh->as_json) {
-        json_end_object(&sh->json);
-        json_end_object(&sh->json);
-        shell_put(sh, "\n", 1);
-    }
-    return true;
-}
-
 const struct shell_command shell_sched_commands[] = {
     {"vcpus", "", "virtual CPUs: where they run, how long they ran and waited", vcpus_step, true},
     {"runq", "", "runqueues: CPUs, idle ones, load, units", runq_step, true},
-    {"stats", "", "exits, hypercalls, IPIs, migrations by VM", stats_step, true},
     {NULL, NULL, NULL, NULL, false},
 };

@@ -2,18 +2,20 @@
  * The command top: who used the CPUs during the last second.
  *
  * Takes the VMs' running sums, sleeps for the interval, and shows the differences, the busiest VM
- * first. What a VM that was started meanwhile did counts from its start. JSON: shares in CPUs (1.00
- * is one CPU).
+ * first. A key ends the interval early. What a VM that was started meanwhile did counts from its
+ * start. JSON: shares in CPUs (1.00 is one CPU).
  */
 #include "boot/token.h"
 #include "hv/bits.h"
 #include "kernel/arch.h"
+#include "kernel/console.h"
 #include "kernel/cpu.h"
 #include "kernel/shell.h"
 #include "kernel/vm_life.h"
 #include "kernel/vm_stats.h"
 
 #define SECONDS_MAX     60u
+#define LOOK_NS         (100 * NS_PER_MS) /* how long a key may go unseen */
 #define SHARE_FRAC_BITS 16u
 
 struct top_row {
@@ -25,7 +27,7 @@ struct top_row {
 
 /* [c] CPU 0: the sums at the beginning, then the differences. */
 static struct top_row rows[VMS_MAX];
-static ns_t begun;
+static ns_t begun, ends;
 
 static void top_read(struct top_row *row, struct vm *vm)
 {
@@ -50,7 +52,8 @@ static bool top_begin(struct shell *sh)
     for (uint32_t i = 0; i < vm_count; i++)
         top_read(&rows[i], vms[i]);
     begun = arch_now();
-    sh->sleep_until = begun + seconds * NS_PER_SEC;
+    ends = begun + seconds * NS_PER_SEC;
+    sh->sleep_until = begun + LOOK_NS;
     return false;
 }
 
@@ -131,12 +134,31 @@ static void top_json(struct json *j, ns_t length)
     json_end_object(j);
 }
 
+/*
+ * The interval goes on. A key ends it, and is the next command's first; those typed ahead, as
+ * by a script, do not. With --json ^C alone ends it, which the shell sees between steps.
+ */
+static bool top_waits(struct shell *sh)
+{
+    size_t typed = console_keys_waiting();
+    ns_t now = arch_now();
+
+    if (sh->step == 1)
+        sh->state.number = typed;
+    if (now >= ends || (typed > sh->state.number && !sh->as_json))
+        return false;
+    sh->sleep_until = MIN(ends, now + LOOK_NS);
+    return true;
+}
+
 static bool top_step(struct shell *sh)
 {
     ns_t length;
 
     if (!sh->step)
         return top_begin(sh);
+    if (top_waits(sh))
+        return false;
     length = arch_now() - begun;
     top_subtract();
     if (sh->as_json) {

@@ -1,5 +1,5 @@
 /*
- * Commands about VMs: vms, start, pause, unpause, kill, console, weight, pin.
+ * Commands about VMs: vms, start, pause, unpause, kill, console, weight.
  *
  * They run on CPU 0, where VMs are also built and taken down (kernel/vm_build.c), so a VM's arrays
  * do not change between two lines of a step.
@@ -79,7 +79,7 @@ static bool vms_step(struct shell *sh)
 
 /* ---- one VM by name ---- */
 
-static struct vm *shell_vm_named(struct shell *sh)
+struct vm *shell_vm_named(struct shell *sh)
 {
     struct vm *vm = sh->argc > 1 ? vm_find(sh->argv[1]) : NULL;
 
@@ -89,12 +89,16 @@ static struct vm *shell_vm_named(struct shell *sh)
     return vm;
 }
 
-static bool vm_command(struct shell *sh, int (*act)(struct vm *vm), const char *refusal)
+/* `done` NULL: what comes of it is told by lines of its own. */
+static bool vm_command(struct shell *sh, int (*act)(struct vm *vm), const char *refusal,
+                       const char *done)
 {
     struct vm *vm = shell_vm_named(sh);
 
     if (vm && act(vm) < 0)
         shell_printf(sh, "%s: %s %s\n", sh->argv[0], vm->config.name, refusal);
+    else if (vm && done)
+        shell_printf(sh, "%s: %s\n", vm->config.name, done);
     return true;
 }
 
@@ -102,34 +106,37 @@ static bool start_step(struct shell *sh)
 {
     return vm_command(sh, vm_start,
                       virt ? "runs, or is still being taken down"
-                           : "cannot start: this machine has no VT-x or AMD-V to use");
+                           : "cannot start: this machine has no VT-x or AMD-V to use",
+                      NULL);
 }
 
 static bool pause_step(struct shell *sh)
 {
-    return vm_command(sh, vm_pause, "does not run");
+    return vm_command(sh, vm_pause, "does not run", "paused");
 }
 
 static bool unpause_step(struct shell *sh)
 {
-    return vm_command(sh, vm_unpause, "is not paused");
+    return vm_command(sh, vm_unpause, "is not paused", "runs again");
 }
 
 static bool kill_step(struct shell *sh)
 {
-    return vm_command(sh, vm_destroy, "does not run");
+    return vm_command(sh, vm_destroy, "does not run", NULL);
 }
 
 static bool console_step(struct shell *sh)
 {
     struct vm *vm = shell_vm_named(sh);
 
-    if (vm)
-        console_attach(vm->id);
+    if (!vm)
+        return true;
+    shell_printf(sh, "console of %s; Ctrl-] comes back\n", vm->config.name);
+    console_attach(vm->id);
     return true;
 }
 
-/* ---- weight, pin ---- */
+/* ---- weight ---- */
 
 static void vm_set_weight(struct vm *vm, uint32_t weight)
 {
@@ -151,95 +158,15 @@ static bool weight_step(struct shell *sh)
 
     if (!vm)
         return true;
-    if (sh->argc < 3)
-        shell_printf(sh, "%s has weight %u\n", vm->config.name, vm->config.weight);
-    else if (token_number(sh->argv[2], &weight) || weight < 1 || weight > GUEST_WEIGHT_MAX)
+    if (sh->argc > 2 &&
+        (token_number(sh->argv[2], &weight) || weight < 1 || weight > GUEST_WEIGHT_MAX)) {
         shell_printf(sh, "weight: `%s` is not a number from 1 to %u\n", sh->argv[2],
                      GUEST_WEIGHT_MAX);
-    else
+        return true;
+    }
+    if (sh->argc > 2)
         vm_set_weight(vm, (uint32_t)weight);
-    return true;
-}
-
-/* "VM/2": one vCPU; "VM": all of them. */
-static struct vm *pin_target(struct shell *sh, uint32_t *first, uint32_t *last)
-{
-    char *slash = sh->argc > 1 ? strchr(sh->argv[1], '/') : NULL;
-    uint64_t index = 0;
-    struct vm *vm;
-
-    if (slash)
-        *slash = '\0';
-    vm = shell_vm_named(sh);
-    if (!vm)
-        return NULL;
-    *first = 0;
-    *last = vm->vcpu_count;
-    if (!slash)
-        return vm;
-    if (token_number(slash + 1, &index) || index >= vm->vcpu_count) {
-        shell_printf(sh, "pin: %s has no vCPU `%s`\n", vm->config.name, slash + 1);
-        return NULL;
-    }
-    *first = (uint32_t)index;
-    *last = *first + 1;
-    return vm;
-}
-
-/* "3" or "3-5" into the mask: CPUs that are up. 0 or -EINVAL. */
-static int pin_add_range(char *text, struct cpumask mask)
-{
-    char *dash = strchr(text, '-');
-    uint64_t first, last;
-
-    if (dash)
-        *dash = '\0';
-    if (token_number(text, &first) || first >= cpu_count)
-        return -EINVAL;
-    last = first;
-    if (dash && (token_number(dash + 1, &last) || last < first || last >= cpu_count))
-        return -EINVAL;
-    for (; first <= last; first++)
-        if (cpus[first])
-            cpumask_set(mask, (uint32_t)first);
-    return 0;
-}
-
-/* "0-3,8" into the mask. 0, or -EINVAL when it is no such list or names no CPU that is up. */
-static int pin_cpus(char *text, struct cpumask mask)
-{
-    cpumask_zero(mask);
-    while (text) {
-        char *comma = strchr(text, ',');
-
-        if (comma)
-            *comma = '\0';
-        if (pin_add_range(text, mask) < 0)
-            return -EINVAL;
-        text = comma ? comma + 1 : NULL;
-    }
-    return cpumask_empty(mask) ? -EINVAL : 0;
-}
-
-static bool pin_step(struct shell *sh)
-{
-    static uint64_t words[CPUS_MAX / 64]; /* CPU 0 only, one command at a time */
-    struct cpumask mask = cpumask_over(words, cpu_count);
-    uint32_t first, last;
-    struct vm *vm = pin_target(sh, &first, &last);
-
-    if (!vm)
-        return true;
-    if (sh->argc < 3 || pin_cpus(sh->argv[2], mask) < 0) {
-        shell_printf(sh, "pin: give CPUs that are up, such as 0-3,8\n");
-        return true;
-    }
-    if (first < last && !vm->vcpus[first]->inserted) {
-        shell_printf(sh, "pin: %s is still being built\n", vm->config.name);
-        return true;
-    }
-    for (uint32_t i = first; i < last; i++)
-        sched_unit_set_affinity(sched, &vm->vcpus[i]->unit, mask, mask, arch_now());
+    shell_printf(sh, "%s: weight %u\n", vm->config.name, vm->config.weight);
     return true;
 }
 
@@ -251,6 +178,5 @@ const struct shell_command shell_vm_commands[] = {
     {"kill", "NAME", "end a VM", kill_step, false},
     {"console", "NAME", "talk to a VM's serial port; Ctrl-] comes back", console_step, false},
     {"weight", "NAME [WEIGHT]", "show or set a VM's share of CPU time", weight_step, false},
-    {"pin", "NAME[/VCPU] CPUS", "confine a VM or one vCPU to CPUs, such as 0-3,8", pin_step, false},
     {NULL, NULL, NULL, NULL, false},
 };

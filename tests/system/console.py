@@ -45,9 +45,12 @@ class Console:
         """Wait for the hypervisor's prompt; what came before it."""
         return self.expect_text(PROMPT, timeout)
 
-    def send(self, line):
+    def press(self, keys):
         self.log.flush()
-        os.write(self.connection.fileno(), line.encode() + b"\n")
+        os.write(self.connection.fileno(), keys.encode())
+
+    def send(self, line):
+        self.press(line + "\n")
 
     def type(self, line, timeout=None):
         """Send a command and wait for its echo, so that what follows is its answer.

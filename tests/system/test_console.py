@@ -2,6 +2,7 @@
 import re
 import time
 
+import pexpect
 import pytest
 
 from backends import module, start_vm, vm, wait_state
@@ -137,3 +138,75 @@ def test_memory_is_whole_after_200_starts_and_kills(machine, backend):
         wait_state(machine, "idle", ("stopped",))
         before = before or free_bytes(machine)
     assert free_bytes(machine) == before
+
+
+def test_control_is_confirmed(spinning, backend):
+    run = spinning.console.run
+    assert "spin1: weight 300" in run("weight spin1 300")
+    assert "spin1: weight 300" in run("weight spin1")
+    assert "spin1: paused" in run("pause spin1")
+    assert "spin1: runs again" in run("unpause spin1")
+    assert "is not paused" in run("unpause spin1")
+    assert "sched_ratelimit_us takes 0 to 500000, not `500001`" in run("param sched_ratelimit_us=500001")
+    assert re.search(r"sched_ratelimit_us +700 ", run("param sched_ratelimit_us 700"))
+    assert "Takes 0 to 500000." in run("param sched_ratelimit_us")
+    run("param sched_ratelimit_us 1000")
+    assert "asym takes on or off, not `maybe`" in run("param asym maybe")
+    assert "loglvl takes one of none error warning info debug, not `loud`" in run("param loglvl loud")
+
+
+def test_pin_shows_and_takes_back(spinning, backend):
+    run = spinning.console.run
+    assert "spin1: CPUs 0-3" in run("pin spin1")
+    assert "spin1: CPUs 0,2-3" in run("pin spin1 0,2-3")
+    assert "spin1/1: CPUs 1" in run("pin spin1/1 1")
+    assert re.findall(r"^spin1/(\d): CPUs (\S+)\r?$", run("pin spin1"), re.M) == [
+        ("0", "0,2-3"), ("1", "1"), ("2", "0,2-3"), ("3", "0,2-3")]
+    assert "spin1/1: CPUs 0-3" in run("pin spin1/1 all")
+    assert "spin1: CPUs 0-3" in run("pin spin1 all")
+    assert "no vCPU `4`" in run("pin spin1/4 0")
+    assert "CPUs that are up" in run("pin spin1 0-4")
+    assert "idle does not run" in run("pin idle")
+
+
+def test_stats_are_tables(spinning, backend):
+    lines = spinning.console.run("stats").splitlines()
+    assert max(len(line) for line in lines) <= 100
+    heads = [line.split() for line in lines if line.startswith("VM ")]
+    assert [head[1] for head in heads] == ["EXITS", "KICK"]
+    rows = [line.split() for line in lines if line.startswith("spin1 ")]
+    exits = [int(cell) for cell in rows[0][1:]]
+    assert exits[0] == sum(exits[1:]) > 0
+    assert len(rows[1]) == 9
+    one = spinning.console.run("stats spin1")
+    assert "cpuid" in one and "migrations" in one and "no VM" in spinning.console.run("stats nobody")
+
+
+def press_until(console, key, pattern):
+    """Press until it is seen: a key typed before the command has begun does not count."""
+    for _ in range(100):
+        console.press(key)
+        if console.spawn.expect([pattern, pexpect.TIMEOUT], timeout=0.3) == 0:
+            return console.spawn.match
+    raise AssertionError(f"{key!r} does not lead to {pattern}")
+
+
+def test_a_key_ends_top(machine, backend):
+    console = machine.console
+    console.send("top 60")
+    seen = press_until(console, "\r", r"CPUs busy for (\d+) ms")
+    assert int(seen[1]) < 60_000
+    console.settle()
+    console.send("top 60 --json")
+    press_until(console, "\x03", "numen> ")
+    console.settle()
+    assert console.command("top --json")["ns"] >= 10 ** 9
+
+
+def test_attaching_says_how_to_come_back(machine, backend):
+    console = machine.console
+    console.send("console idle")
+    console.expect_text("Ctrl-] comes back")
+    console.press("\x1d")
+    console.expect_prompt()
+    console.command("topology --json")
