@@ -4,17 +4,18 @@
  * Decides who owns which physical addresses: an enabled, volatile SRAT entry owns its range; where
  * two domains claim the same bytes the lower number keeps them; a hot-plug range counts only where
  * the memory map has RAM (Hyper-V flags all of its RAM so); RAM that no entry names goes to the
- * node of the nearest range. Ranges of different nodes may interleave in any way. Invariants:
- * ranges are sorted, not empty, without overlap, neighbours of one node merged; after the build
- * every byte of RAM in the map lies in a range. When the table is full a range is stretched over
- * the hole between instead, which takes no RAM of another node. Source of the rules: ACPI 6.4
- * section 5.2.16.2 and the tables in the field.
+ * node of the nearest range that one names. Ranges of different nodes may interleave in any way.
+ * Invariants: ranges are sorted, not empty, without overlap, neighbours of one node merged; after
+ * the build every byte of RAM in the map lies in a range. When the table is full a range is
+ * stretched over the hole between instead, which takes no RAM of another node. Source of the rules:
+ * ACPI 6.4 section 5.2.16.2 and the tables in the field.
  */
 #include <string.h>
 
 #include "mm/numa_impl.h"
 
-#include "hv/sort.h"
+/* In range.node during the build: RAM without an entry, which draws no other to its node. */
+#define NODE_ADOPTED ((uint32_t)BIT(31))
 
 void pxm_add(struct pxm_set *set, uint32_t pxm)
 {
@@ -194,35 +195,45 @@ static void entry_claim(struct numa *numa, const struct srat_mem *mem, const str
     }
 }
 
-/* Place of the range next to the hole [base, end), where `i` is the first range above it. */
-static uint32_t nearest_range(const struct numa *numa, uint32_t i, paddr_t base, paddr_t end)
+/*
+ * Node of the range of firmware's that is nearest to the hole [base, end), the lower of two; `i` is
+ * the first range above. Holes are met in ascending order, so only below are there adopted ones.
+ */
+static uint32_t nearest_node(const struct numa *numa, uint32_t i, paddr_t base, paddr_t end)
 {
-    if (i == numa->nranges)
-        return i - 1;
-    if (i == 0 || numa->range[i].base - end < base - numa->range[i - 1].end)
-        return i;
-    return i - 1;
+    const struct numa_range *above = i < numa->nranges ? &numa->range[i] : NULL, *below;
+
+    while (i > 0 && (numa->range[i - 1].node & NODE_ADOPTED))
+        i--;
+    if (i == 0)
+        return above ? above->node : 0;
+    below = &numa->range[i - 1];
+    return !above || base - below->end <= above->base - end ? below->node : above->node;
 }
 
 static void adopt_hole(struct numa *numa, uint32_t i, paddr_t base, paddr_t end,
                        struct range_faults *faults)
 {
-    struct numa_range *r;
-    uint32_t near;
+    uint32_t node = nearest_node(numa, i, base, end);
 
     if (faults->homeless_bytes == 0)
         faults->homeless_at = base;
     faults->homeless_bytes += end - base;
-    if (numa->nranges == 0) {
-        range_insert(numa, 0, base, end, 0);
+    if (range_insert(numa, i, base, end, node | NODE_ADOPTED))
         return;
-    }
-    near = nearest_range(numa, i, base, end);
-    r = &numa->range[near];
-    if (range_insert(numa, i, base, end, r->node))
-        return;
-    r->base = MIN(r->base, base);
-    r->end = MAX(r->end, end);
+    if (i > 0)
+        numa->range[i - 1].end = end;
+    else
+        numa->range[i].base = base;
+}
+
+/* Adopted ranges become ranges like the others. */
+static void settle_adopted(struct numa *numa)
+{
+    for (uint32_t i = 0; i < numa->nranges; i++)
+        numa->range[i].node &= ~NODE_ADOPTED;
+    for (uint32_t i = numa->nranges; i-- > 0;)
+        merge_with_next(numa, i);
 }
 
 /* RAM of the map that lies in no range. */
@@ -263,6 +274,7 @@ void numa_ranges_build(struct numa *numa, const struct numa_input *in, const str
     }
     if (in->map)
         adopt_homeless(numa, in->map, &faults);
+    settle_adopted(numa);
     if (faults.overlaps)
         numa_warn(w, "SRAT: ranges of two domains overlap at 0x%lx; the lower domain keeps it",
                   faults.overlap_at);

@@ -1,5 +1,4 @@
 """The host programs under test, as built with the sanitizers (those in build/unit)."""
-import itertools
 import json
 import os
 import subprocess
@@ -21,11 +20,12 @@ class Topo:
 
     def __init__(self, folder):
         self.folder = folder
-        self.files = itertools.count(1)
+        self.files = 0
         self.errors = ""
 
     def path(self, content):
-        path = self.folder / f"input{next(self.files)}"
+        self.files += 1
+        path = self.folder / f"input{self.files}"
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
         return str(path)
 
