@@ -101,7 +101,13 @@ static uint64_t shadow_bytes(const struct machine *m, uint32_t node, uint8_t own
 static void machine_check(struct machine *m)
 {
     for (uint32_t node = 0; node < m->nnodes; node++) {
+        struct page_usage usage;
+
         page_check(&m->pool, node);
+        page_usage(&m->pool, node, &usage);
+        assert_int_equal(usage.free_bytes, page_free_bytes(&m->pool, node));
+        assert_int_equal(usage.taken_bytes, shadow_bytes(m, node, 2));
+        assert_int_equal(usage.managed_bytes, page_managed_bytes(&m->pool, node));
         assert_int_equal(page_free_bytes(&m->pool, node), shadow_bytes(m, node, 1));
     }
 }
