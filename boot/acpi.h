@@ -16,6 +16,8 @@
 #define ACPI_SIG_HPET      "HPET"
 #define ACPI_SIG_DSDT      "DSDT"
 #define ACPI_SIG_SSDT      "SSDT"
+#define ACPI_SIG_SPCR      "SPCR"
+#define ACPI_SIG_DBG2      "DBG2"
 
 struct acpi_rsdp {
     uint32_t revision;
@@ -72,6 +74,8 @@ struct madt_info;
 struct srat_info;
 struct slit_info;
 struct fadt_info;
+struct spcr_info;
+struct dbg2_info;
 __attribute__((warn_unused_result)) int acpi_read_madt(const struct phys_view *view,
                                                        const struct acpi_tables *tables,
                                                        struct madt_info *info,
@@ -87,6 +91,14 @@ __attribute__((warn_unused_result)) int acpi_read_slit(const struct phys_view *v
 __attribute__((warn_unused_result)) int acpi_read_fadt(const struct phys_view *view,
                                                        const struct acpi_tables *tables,
                                                        struct fadt_info *info,
+                                                       struct fw_warnings *w);
+__attribute__((warn_unused_result)) int acpi_read_spcr(const struct phys_view *view,
+                                                       const struct acpi_tables *tables,
+                                                       struct spcr_info *info,
+                                                       struct fw_warnings *w);
+__attribute__((warn_unused_result)) int acpi_read_dbg2(const struct phys_view *view,
+                                                       const struct acpi_tables *tables,
+                                                       struct dbg2_info *info,
                                                        struct fw_warnings *w);
 
 /*

@@ -2,7 +2,7 @@
  * From the list of tables to one read table of each kind.
  *
  * Decides which table is used when a machine carries several of one name: the first that its reader
- * accepts. Does not judge contents; the readers (madt.c, srat.c, slit.c, fadt.c) do.
+ * accepts. Does not judge contents; the readers (madt.c, srat.c and so on) do.
  */
 #include "boot/acpi.h"
 
@@ -10,9 +10,11 @@
 
 #include "boot/aml.h"
 #include "boot/bytes.h"
+#include "boot/dbg2.h"
 #include "boot/fadt.h"
 #include "boot/madt.h"
 #include "boot/slit.h"
+#include "boot/spcr.h"
 #include "boot/srat.h"
 #include "boot/warn.h"
 
@@ -70,6 +72,20 @@ static int read_fadt(const struct acpi_table *table, void *info, struct fw_warni
     return fadt_parse(table->data, table->bytes, info, w, &fault);
 }
 
+static int read_spcr(const struct acpi_table *table, void *info, struct fw_warnings *w)
+{
+    size_t fault;
+
+    return spcr_parse(table->data, table->bytes, info, w, &fault);
+}
+
+static int read_dbg2(const struct acpi_table *table, void *info, struct fw_warnings *w)
+{
+    size_t fault;
+
+    return dbg2_parse(table->data, table->bytes, info, w, &fault);
+}
+
 int acpi_read_madt(const struct phys_view *view, const struct acpi_tables *tables,
                    struct madt_info *info, struct fw_warnings *w)
 {
@@ -92,6 +108,18 @@ int acpi_read_fadt(const struct phys_view *view, const struct acpi_tables *table
                    struct fadt_info *info, struct fw_warnings *w)
 {
     return read_first_sound(view, tables, ACPI_SIG_FADT, read_fadt, info, w);
+}
+
+int acpi_read_spcr(const struct phys_view *view, const struct acpi_tables *tables,
+                   struct spcr_info *info, struct fw_warnings *w)
+{
+    return read_first_sound(view, tables, ACPI_SIG_SPCR, read_spcr, info, w);
+}
+
+int acpi_read_dbg2(const struct phys_view *view, const struct acpi_tables *tables,
+                   struct dbg2_info *info, struct fw_warnings *w)
+{
+    return read_first_sound(view, tables, ACPI_SIG_DBG2, read_dbg2, info, w);
 }
 
 /* The FADT alone names the DSDT, so it is in no list. */

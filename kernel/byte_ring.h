@@ -52,13 +52,13 @@ static inline uint32_t byte_ring_take(struct byte_ring *r, char *bytes, uint32_t
     return n;
 }
 
-/* The bytes from the tail up to the ring's end or head: *bytes, and how many. */
-static inline uint32_t byte_ring_peek(const struct byte_ring *r, const char **bytes)
+/* The bytes from `skip` behind the tail up to the ring's end or head: *bytes, and how many. */
+static inline uint32_t byte_ring_peek(const struct byte_ring *r, uint32_t skip, const char **bytes)
 {
-    uint32_t at = r->tail & (r->capacity - 1);
+    uint32_t at = (r->tail + skip) & (r->capacity - 1);
 
     *bytes = r->bytes + at;
-    return MIN(byte_ring_count(r), r->capacity - at);
+    return MIN(byte_ring_count(r) - skip, r->capacity - at);
 }
 
 static inline void byte_ring_drop(struct byte_ring *r, uint32_t n)

@@ -22,8 +22,6 @@
 
 #define PUMP_ROUNDS 16u /* FIFOs filled in one call, once an interrupt does the rest */
 
-#define IRQ_ROUNDS  16u /* in one interrupt: bytes may come as fast as they are read */
-
 struct console console = {.lock = SPINLOCK_INIT(LOCK_CONSOLE)};
 
 static char log_bytes[CONSOLE_LOG_BYTES];
@@ -76,7 +74,7 @@ static void refill(void) MUST_HOLD(console.lock)
             break;
         if (console.debug_port)
             debug_port_write(chunk, n);
-        if (uart_present())
+        if (console_ports_present())
             byte_ring_put(&console.tx, chunk, n);
     }
 }
@@ -98,37 +96,22 @@ static void signal_cpu0(void) MUST_HOLD(console.lock)
 void console_pump(void)
 {
     uint32_t rounds = console.started && !console.sync ? PUMP_ROUNDS : UINT32_MAX;
-    const char *bytes;
-    size_t n;
 
     if (!console.open)
         return;
     for (uint32_t i = 0; i < rounds; i++) {
         refill();
-        n = byte_ring_peek(&console.tx, &bytes);
-        if (console.sync)
-            uart_write_wait(bytes, n);
-        else
-            n = uart_write(bytes, n);
-        if (!n)
+        if (!console_ports_send())
             break;
-        byte_ring_drop(&console.tx, (uint32_t)n);
     }
-    uart_irq_transmit(byte_ring_count(&console.tx) != 0);
+    console_ports_want_interrupt();
     signal_cpu0();
 }
 
-void console_interrupt(void)
+void console_interrupt(uint32_t slot)
 {
-    bool pending = true;
-
     console_lock();
-    console.interrupts++;
-    /* The line is edge triggered: every cause must be cleared, or there is no next edge. */
-    for (uint32_t i = 0; i < IRQ_ROUNDS && (pending = uart_irq_pending()); i++)
-        console_receive();
-    if (pending)
-        uart_irq_again();
+    console_ports_interrupt(slot);
     console_pump();
     console_unlock();
 }
@@ -165,24 +148,19 @@ static uint64_t read_words(const char *list)
     return mask & (BIT(WORD_COM1) | BIT(WORD_E9) | BIT(WORD_NONE)) ? mask : mask | BIT(WORD_COM1);
 }
 
-static void open_serial(const char *com1)
+/* The ports are known: show what waits. */
+static void console_open(void)
 {
-    struct uart_config config = {.baud = 115200,
-                                 .data_bits = 8,
-                                 .stop_bits = 1,
-                                 .parity = UART_PARITY_NONE,
-                                 .io_base = 0x3f8,
-                                 .irq = 4};
-
-    if (uart_config_parse(&config, com1))
-        pr_warn("com1=%s is malformed; 115200,8n1,0x3f8,4 is used", com1);
-    if (uart_init(&config))
-        pr_warn("no serial port at %#x", config.io_base);
+    console_lock();
+    console.open = true;
+    console_pump();
+    console_unlock();
 }
 
 void console_init(const struct options *options)
 {
     uint64_t words = read_words(options->console);
+    bool open_now = true;
 
     console_lock();
     make_ready();
@@ -191,12 +169,18 @@ void console_init(const struct options *options)
     /* LOGLVL_NONE shows nothing, LOGLVL_ERROR only LOG_ERROR, and so on. */
     console.mixer.level = options->loglvl.word;
     console_unlock();
-    if (words & BIT(WORD_COM1))
-        open_serial(options->com1);
-    console_lock();
-    console.open = true;
-    console_pump();
-    console_unlock();
+    console.serial = words & BIT(WORD_COM1);
+    if (console.serial)
+        open_now = console_ports_early(options->com1) || console.debug_port;
+    if (open_now)
+        console_open();
+}
+
+void console_init_late(const struct spcr_info *spcr, const struct dbg2_info *dbg2)
+{
+    if (console.serial)
+        console_ports_late(spcr, dbg2);
+    console_open();
 }
 
 void console_set_level(uint32_t loglvl)
@@ -237,7 +221,7 @@ bool console_log_read(struct log_cursor *cursor, struct log_line *line)
     return got;
 }
 
-static void drain_waiting(void) MUST_HOLD(console.lock)
+void console_drain(void)
 {
     bool sync = console.sync;
 
@@ -251,7 +235,7 @@ void console_flush(void)
     console_lock();
     console.mixer.replying = false;
     console.mixer.attached = false;
-    drain_waiting();
+    console_drain();
     console_unlock();
 }
 
@@ -262,7 +246,7 @@ void console_panic(void)
     console.started = false;
     console.sync = true;
     if (!console.open) {
-        open_serial("");
+        console_ports_panic();
         console.debug_port = true;
         console.open = true;
     }

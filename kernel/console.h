@@ -12,20 +12,28 @@
 #include "hv/types.h"
 #include "kernel/log.h"
 
+struct dbg2_info;
 struct options;
+struct spcr_info;
 
 /* ---- boot order ---- */
 
-/* By console=, com1= and loglvl=. From here on output leaves the machine as fast as it takes it. */
+/*
+ * By console=, com1= and loglvl=. Output leaves the machine from here on, as fast as it is taken,
+ * if a port is found that needs no table and no mapping; else lines wait for console_init_late.
+ */
 void console_init(const struct options *options);
+
+/* Page tables are there and ACPI is read: the ports that these lead to. */
+void console_init_late(const struct spcr_info *spcr, const struct dbg2_info *dbg2);
 
 /* On CPU 0, when timers and interrupts work: drain by interrupt or timer, listen, prompt. */
 void console_start(void);
 
 /* ---- called by the kernel's loop and the interrupt handlers ---- */
 
-void console_service(void);   /* CPU 0, on HAZARD_INPUT */
-void console_interrupt(void); /* the UART's interrupt, on any CPU */
+void console_service(void);            /* CPU 0, on HAZARD_INPUT */
+void console_interrupt(uint32_t slot); /* of that serial port, on any CPU */
 
 /* ---- host ---- */
 

@@ -29,12 +29,14 @@ void console_receive(void)
 {
     char key;
 
-    while (byte_ring_room(&console.input) && uart_read(&key, 1)) {
-        if (console.mixer.replying && key == KEY_BREAK)
-            console.cancel = true;
-        byte_ring_put_char(&console.input, key);
+    for (uint32_t slot = 0; slot < SERIAL_PORTS; slot++) {
+        while (byte_ring_room(&console.input) && uart_read(slot, &key, 1)) {
+            if (console.mixer.replying && key == KEY_BREAK)
+                console.cancel = true;
+            byte_ring_put_char(&console.input, key);
+        }
+        uart_irq_receive(slot, byte_ring_room(&console.input) != 0);
     }
-    uart_irq_receive(byte_ring_room(&console.input) != 0);
 }
 
 bool console_cancelled(void)
@@ -168,31 +170,27 @@ static void poll_fn(struct timer *timer, ns_t now)
     timer_arm(timer, now + POLL_NS);
 }
 
-/* Some time after an interrupt was provoked: none came, so the line does not work here. */
+/* Some time after interrupts were provoked: a port from which none came has no working line. */
 static void check_irq_fn(struct timer *timer, ns_t now)
 {
-    console_lock();
-    if (console.interrupts) {
-        console_unlock();
-        return;
-    }
-    console_unlock();
-    pr_warn("the serial port's interrupt does not arrive; the port is polled");
+    console_ports_check_interrupts();
     timer_init(timer, poll_fn);
-    timer_arm(timer, now + POLL_NS);
+    if (console_ports_polled())
+        timer_arm(timer, now + POLL_NS);
 }
 
 void console_start(void)
 {
-    bool by_irq = uart_present() && uart_irq_enable() == 0;
+    bool by_irq = console_ports_listen();
 
     timer_init(&console.redraw_timer, redraw_fn);
     timer_init(&console.poll, by_irq ? check_irq_fn : poll_fn);
-    if (uart_present())
+    if (console_ports_present())
         timer_arm(&console.poll, arch_now() + (by_irq ? IRQ_PATIENCE_NS : POLL_NS));
     console_lock();
     console.started = true;
-    uart_irq_transmit(true);
+    for (uint32_t slot = 0; slot < SERIAL_PORTS; slot++)
+        uart_irq_transmit(slot, true);
     mixer_prompt(&console.mixer);
     console_pump();
     console_unlock();

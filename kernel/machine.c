@@ -119,6 +119,10 @@ void machine_read_firmware(void)
     if (m->has_fadt)
         acpi_read_s5(&view, &m->tables, &m->fadt, &m->s5, &m->warnings);
     m->hpet = read_hpet();
+    if (acpi_read_spcr(&view, &m->tables, &m->spcr, &m->warnings))
+        m->spcr = (struct spcr_info){0};
+    if (acpi_read_dbg2(&view, &m->tables, &m->dbg2, &m->warnings))
+        m->dbg2 = (struct dbg2_info){0};
 }
 
 void machine_number_cpus(void)

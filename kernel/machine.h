@@ -8,7 +8,9 @@
 #define KERNEL_MACHINE_H
 
 #include "boot/acpi.h"
+#include "boot/dbg2.h"
 #include "boot/fadt.h"
+#include "boot/spcr.h"
 #include "hv/boot_info.h"
 #include "hv/cpu_place.h"
 #include "hv/firmware.h"
@@ -33,6 +35,8 @@ struct machine {
     struct slit_info slit;
     struct fadt_info fadt;
     struct acpi_s5 s5;
+    struct spcr_info spcr; /* empty where there is none, as the next */
+    struct dbg2_info dbg2;
     bool has_madt, has_srat, has_slit, has_fadt;
     paddr_t hpet;    /* registers; 0: none */
     paddr_t ap_page; /* below 640 KiB, for starting CPUs in real mode; PADDR_NONE: there is none */

@@ -138,6 +138,7 @@ void kernel_main(uint32_t magic, paddr_t info)
     if (arch_memory_init(&machine.map))
         panic("no memory for page tables");
     machine_read_firmware();
+    console_init_late(&machine.spcr, &machine.dbg2);
     machine_number_cpus();
     machine_place_cpus(false);
     machine_build_nodes();

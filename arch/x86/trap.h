@@ -11,7 +11,7 @@
 
 /* Higher vectors have higher priority in the APIC (class = vector >> 4). */
 enum irq_vector {
-    VECTOR_UART = 0x30,
+    VECTOR_UART = 0x30, /* and the next ones, by slot (kernel/uart.h) */
     VECTOR_KICK = 0xe0,
     VECTOR_TIMER = 0xef,
     VECTOR_ERROR = 0xfe,

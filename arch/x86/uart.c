@@ -1,13 +1,10 @@
 /*
- * The 16550 serial port by I/O instructions, and the debug port 0xE9.
+ * The serial ports of this machine: how the registers of each are reached, and its interrupt; and
+ * the debug port 0xE9.
  *
- * Decides how bytes get through the port without ever waiting for it, panic excepted. Does not
- * decide what is sent or when; the console lock is held by the caller.
- *
- * What real machines taught (and the reason for each): a port that is not there reads all ones, so
- * IER is written and read back before anything else. Only THRE is waited for, never TEMT, which
- * some emulations never set, and always within a bound: on time-out the port is given up. CTS is
- * not looked at, three-wire cables are common. OUT2 gates the interrupt line.
+ * Decides nothing about the UART itself, that is uart16550.c's, nor which ports are used
+ * (boot/serial_choice.c); the console lock is held by the caller. A port in memory is reached by
+ * accesses of the width that it was told of with, since some buses take no other.
  */
 #include "kernel/uart.h"
 
@@ -15,177 +12,219 @@
 
 #include "arch/x86/asm.h"
 #include "arch/x86/ioapic.h"
+#include "arch/x86/pci_uart.h"
+#include "arch/x86/regs/pci.h"
 #include "arch/x86/regs/uart.h"
 #include "arch/x86/trap.h"
+#include "arch/x86/uart16550.h"
+#include "kernel/arch.h"
 #include "kernel/console.h"
 #include "kernel/cpu.h"
 
-/* A 16-byte FIFO at 9600 baud takes 17 ms; a port read takes about a microsecond on hardware. */
-#define WAIT_READS 100000u
-
 /* All under the console lock, which the caller holds. */
-static struct {
-    struct uart_config config;
-    bool present;
-    uint32_t burst; /* bytes that THRE promises room for */
-    bool by_irq;    /* both causes may be let in */
-    uint8_t ier;
-} uart;
+static struct port {
+    struct uart16550 uart;
+    bool by_irq; /* both causes may be let in */
+} ports[SERIAL_PORTS];
 
-static uint8_t reg_read(enum uart_register reg)
+/* ---- registers ---- */
+
+static uint8_t io_read(const struct uart16550_bus *bus, uint32_t offset)
 {
-    return asm_inb((uint16_t)(uart.config.io_base + reg));
-}
+    uint16_t port = (uint16_t)(bus->port + offset);
 
-static void reg_write(enum uart_register reg, uint64_t value)
-{
-    asm_outb((uint16_t)(uart.config.io_base + reg), (uint8_t)value);
-}
-
-/* IER keeps what is written to it, high bits reading zero, only where there is a UART. */
-static bool probe(void)
-{
-    uint8_t old = reg_read(UART_IER);
-
-    reg_write(UART_IER, 0);
-    if (reg_read(UART_IER) != 0)
-        return false;
-    reg_write(UART_IER, UART_IER_ALL);
-    if (reg_read(UART_IER) != UART_IER_ALL) {
-        reg_write(UART_IER, old);
-        return false;
-    }
-    reg_write(UART_IER, 0);
-    return true;
-}
-
-static void set_line(const struct uart_config *c)
-{
-    uint32_t divisor = MAX(UART_CLOCK_BAUD / c->baud, 1u);
-    uint64_t lcr = FIELD_PREP(UART_LCR_DATA_BITS, c->data_bits - 5);
-
-    if (c->stop_bits == 2)
-        lcr |= UART_LCR_TWO_STOPS;
-    if (c->parity != UART_PARITY_NONE)
-        lcr |= UART_LCR_PARITY;
-    if (c->parity == UART_PARITY_EVEN)
-        lcr |= UART_LCR_EVEN;
-    reg_write(UART_LCR, lcr | UART_LCR_DLAB);
-    reg_write(UART_DATA, divisor & 0xff);
-    reg_write(UART_IER, divisor >> 8);
-    reg_write(UART_LCR, lcr);
-}
-
-int uart_init(const struct uart_config *config)
-{
-    uart.config = *config;
-    uart.ier = 0;
-    uart.present = probe();
-    if (!uart.present)
-        return -ENODEV;
-    if (config->baud)
-        set_line(config);
-    reg_write(UART_FCR, UART_FCR_ENABLE | UART_FCR_CLEAR);
-    reg_write(UART_MCR, UART_MCR_DTR | UART_MCR_RTS | UART_MCR_OUT2);
-    uart.burst =
-        FIELD_GET(UART_IIR_FIFO, reg_read(UART_IIR)) == FIELD_GET(UART_IIR_FIFO, UART_IIR_FIFO)
-            ? UART_FIFO_BYTES
-            : 1;
-    return 0;
-}
-
-bool uart_present(void)
-{
-    return uart.present;
-}
-
-size_t uart_write(const char *bytes, size_t n)
-{
-    if (!uart.present || !(reg_read(UART_LSR) & UART_LSR_THRE))
-        return 0;
-    n = MIN(n, uart.burst);
-    for (size_t i = 0; i < n; i++)
-        reg_write(UART_DATA, (uint8_t)bytes[i]);
-    return n;
-}
-
-void uart_write_wait(const char *bytes, size_t n)
-{
-    uint32_t reads = 0;
-
-    while (uart.present && n) {
-        size_t sent = uart_write(bytes, n);
-
-        bytes += sent;
-        n -= sent;
-        reads = sent ? 0 : reads + 1;
-        uart.present = reads < WAIT_READS;
+    switch (bus->width) {
+    case 4:
+        return (uint8_t)asm_inl(port);
+    case 2:
+        return (uint8_t)asm_inw(port);
+    default:
+        return asm_inb(port);
     }
 }
 
-size_t uart_read(char *bytes, size_t n)
+static void io_write(const struct uart16550_bus *bus, uint32_t offset, uint8_t value)
 {
-    size_t got = 0;
+    uint16_t port = (uint16_t)(bus->port + offset);
 
-    while (uart.present && got < n && (reg_read(UART_LSR) & UART_LSR_READY))
-        bytes[got++] = (char)reg_read(UART_DATA);
-    return got;
+    switch (bus->width) {
+    case 4:
+        asm_outl(port, value);
+        break;
+    case 2:
+        asm_outw(port, value);
+        break;
+    default:
+        asm_outb(port, value);
+    }
 }
 
-static void set_ier(uint64_t ier)
+static uint8_t memory_read(const struct uart16550_bus *bus, uint32_t offset)
 {
-    if (!uart.present || uart.ier == ier)
-        return;
-    uart.ier = (uint8_t)ier;
-    reg_write(UART_IER, ier);
+    const volatile char *at = (const volatile char *)bus->address + offset;
+
+    switch (bus->width) {
+    case 4:
+        return (uint8_t) * (const volatile uint32_t *)at;
+    case 2:
+        return (uint8_t) * (const volatile uint16_t *)at;
+    default:
+        return *(const volatile uint8_t *)at;
+    }
 }
 
-int uart_irq_enable(void)
+static void memory_write(const struct uart16550_bus *bus, uint32_t offset, uint8_t value)
 {
+    volatile char *at = (volatile char *)bus->address + offset;
+
+    switch (bus->width) {
+    case 4:
+        *(volatile uint32_t *)at = value;
+        break;
+    case 2:
+        *(volatile uint16_t *)at = value;
+        break;
+    default:
+        *(volatile uint8_t *)at = value;
+    }
+}
+
+/* ---- PCI ---- */
+
+static void pci_select(uint32_t function, uint32_t offset)
+{
+    asm_outl(PCI_CONFIG_ADDRESS,
+             (uint32_t)(PCI_ADDRESS_ENABLE | FIELD_PREP(PCI_ADDRESS_TARGET, function) | offset));
+}
+
+static uint32_t pci_read(void *context, uint32_t function, uint32_t offset)
+{
+    (void)context;
+    pci_select(function, offset);
+    return asm_inl(PCI_CONFIG_DATA);
+}
+
+static void pci_write(void *context, uint32_t function, uint32_t offset, uint32_t value)
+{
+    (void)context;
+    pci_select(function, offset);
+    asm_outl(PCI_CONFIG_DATA, value);
+}
+
+/* ---- finding and opening ---- */
+
+int uart_resolve(struct serial_config *config, bool may_map)
+{
+    static const struct pci_config_ops pci = {pci_read, pci_write, NULL};
+
+    if (config->pci != SERIAL_PCI_NONE)
+        return pci_uart_resolve(&pci, config, may_map);
+    return config->space == SERIAL_MMIO && !may_map ? -EAGAIN : 0;
+}
+
+int uart_open(uint32_t slot, struct serial_config *config)
+{
+    struct uart16550_bus bus = {.read = io_read, .write = io_write, .port = (uint16_t)config->base};
+    uint32_t stride = config->stride ? config->stride : 4;
+
+    if (config->space == SERIAL_MMIO) {
+        bus.read = memory_read;
+        bus.write = memory_write;
+        bus.address = arch_map_mmio(config->base, (size_t)stride * UART_REGISTERS);
+        if (!bus.address)
+            return -ENODEV;
+    }
+    return uart16550_open(&ports[slot].uart, &bus, config);
+}
+
+void uart_retune(uint32_t slot, const struct serial_config *config)
+{
+    uart16550_set_line(&ports[slot].uart, config);
+}
+
+bool uart_present(uint32_t slot)
+{
+    return ports[slot].uart.present;
+}
+
+size_t uart_write(uint32_t slot, const char *bytes, size_t n)
+{
+    return uart16550_write(&ports[slot].uart, bytes, n);
+}
+
+void uart_write_wait(uint32_t slot, const char *bytes, size_t n)
+{
+    uart16550_write_wait(&ports[slot].uart, bytes, n);
+}
+
+size_t uart_read(uint32_t slot, char *bytes, size_t n)
+{
+    return uart16550_read(&ports[slot].uart, bytes, n);
+}
+
+/* ---- interrupts ---- */
+
+static void interrupt_0(void)
+{
+    console_interrupt(0);
+}
+
+static void interrupt_1(void)
+{
+    console_interrupt(1);
+}
+
+static void interrupt_2(void)
+{
+    console_interrupt(2);
+}
+
+/* A vector each, so that a line which works is told from one that does not. */
+static void (*const handlers[SERIAL_PORTS])(void) = {interrupt_0, interrupt_1, interrupt_2};
+
+int uart_irq_enable(uint32_t slot, uint32_t irq)
+{
+    struct port *port = &ports[slot];
     int error;
 
-    if (!uart.present || !uart.config.irq)
+    if (!port->uart.present || !irq)
         return -ENODEV;
-    trap_set_handler(VECTOR_UART, console_interrupt);
-    error = ioapic_route(uart.config.irq, VECTOR_UART, cpus[0]);
+    trap_set_handler((uint8_t)(VECTOR_UART + slot), handlers[slot]);
+    error = ioapic_route(irq, (uint8_t)(VECTOR_UART + slot), cpus[0]);
     if (error)
         return error;
-    uart.by_irq = true;
-    set_ier(UART_IER_RECEIVE);
+    port->by_irq = true;
+    uart16550_set_ier(&port->uart, UART_IER_RECEIVE);
     return 0;
 }
 
-static void irq_cause(uint64_t cause, bool on)
+static void irq_cause(struct port *port, uint64_t cause, bool on)
 {
-    if (uart.by_irq)
-        set_ier(on ? uart.ier | cause : uart.ier & ~cause);
+    if (port->by_irq)
+        uart16550_set_ier(&port->uart, on ? port->uart.ier | cause : port->uart.ier & ~cause);
 }
 
-void uart_irq_transmit(bool on)
+void uart_irq_transmit(uint32_t slot, bool on)
 {
-    irq_cause(UART_IER_TRANSMIT, on);
+    irq_cause(&ports[slot], UART_IER_TRANSMIT, on);
 }
 
-void uart_irq_receive(bool on)
+void uart_irq_receive(uint32_t slot, bool on)
 {
-    irq_cause(UART_IER_RECEIVE, on);
+    irq_cause(&ports[slot], UART_IER_RECEIVE, on);
 }
 
-void uart_irq_again(void)
+void uart_irq_again(uint32_t slot)
 {
-    reg_write(UART_IER, 0);
-    reg_write(UART_IER, uart.ier);
+    uart16550_irq_again(&ports[slot].uart);
 }
 
-/* Reading IIR ends the "transmitter empty" cause, LSR an error's, MSR a modem line's. */
-bool uart_irq_pending(void)
+bool uart_irq_pending(uint32_t slot)
 {
-    if (!uart.present || (reg_read(UART_IIR) & UART_IIR_NONE))
-        return false;
-    reg_read(UART_LSR);
-    reg_read(UART_MSR);
-    return true;
+    return uart16550_irq_pending(&ports[slot].uart);
 }
+
+/* ---- the debug port ---- */
 
 void debug_port_write(const char *bytes, size_t n)
 {

@@ -25,8 +25,12 @@ enum option_ple { PLE_OFF, PLE_ON, PLE_AUTO };
     X(TEXT, console, "console", "com1", 0, 0, "", BOOT,                                          \
       "Where output goes: com1, e9 (the debug port of Bochs and QEMU) or none; several by "      \
       "commas. With sync every byte is waited for, which helps when the boot hangs.")            \
-    X(TEXT, com1, "com1", "115200,8n1", 0, 0, "", BOOT,                                          \
-      "Serial port as baud[,DPS[,io-base[,irq]]]; baud `auto` leaves the firmware's rate.")      \
+    X(TEXT, com1, "com1", "", 0, 0, "", BOOT,                                                    \
+      "Serial port as baud[/base-baud][,DPS[,where[,irq]]][,reg-shift=n][,reg-width=n]. Baud "   \
+      "`auto` leaves the firmware's rate; base-baud is the rate of divisor 1 (115200). `where` " \
+      "is an I/O port, an address above 0xffff, a PCI function bus:dev.fn, `pci` (the first "    \
+      "beyond bus 0) or `amt` (the first on bus 0); irq 0 polls. Without `where` the ports of "  \
+      "BIOS data area, SPCR and DBG2 are used together, else COM1 at 115200,8n1.")               \
     X(WORD, loglvl, "loglvl", LOGLVL_INFO, 0, 0, "none error warning info debug", RUNTIME,       \
       "Least severe message that is printed.")                                                   \
     X(WORD, numa, "numa", NUMA_ON, 1, NODES_MAX, "off on fake= noacpi", BOOT,                    \

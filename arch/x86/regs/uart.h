@@ -40,7 +40,7 @@ enum uart_register {
 #define UART_LSR_READY     BIT(0) /* a byte was received */
 #define UART_LSR_THRE      BIT(5) /* the transmitter takes bytes */
 
-#define UART_CLOCK_BAUD    115200u /* the rate of divisor 1 */
+#define UART_REGISTERS     8u
 #define UART_FIFO_BYTES    16u
 
 #define DEBUG_PORT         0xe9
