@@ -9,8 +9,8 @@ from backends import guest_json, module, run_guest, start_vm, vm, wait_state
 from rig import Qemu
 from shape import MIB, Node, Shape
 
-NODE_MIB = 64
-FOUR = Shape(sockets=4, cores=1, nodes=[Node(range(n, n + 1), NODE_MIB) for n in range(4)])
+FOUR = Shape(sockets=4, cores=1, nodes=[Node(range(n, n + 1), mib)
+                                        for n, mib in enumerate((64, 96, 64, 64))])
 ROUNDS = 6
 
 
@@ -59,7 +59,7 @@ def test_every_byte_comes_back(start):
         module("spin", "name=there vcpus=2 memory=20M nodes=2 cpus=2", "ms=0"),
         module("idle", "name=split vcpus=4 memory=80M"),
         module("hello", "name=pages memory=4100K cpus=1"),
-        module("hello", "name=refused memory=80M nodes=1"),
+        module("hello", "name=refused memory=120M nodes=1"),
     ]))
     machine.console.expect_prompt()
     names = ("small", "there", "split", "pages")
@@ -91,6 +91,8 @@ def test_a_split_vm(start):
         module("topo", "name=alike vcpus=4 memory=80M"),
         module("topo", "name=one vcpus=4 memory=16M nodes=0"),
         module("topo", "name=pairs vcpus=4 sockets=2 cores=2 memory=80M"),
+        module("idle", "name=two vcpus=2 memory=4M nodes=0-1"),
+        module("idle", "name=solo memory=4M nodes=1-2"),
     ]))
     machine.console.expect_prompt()
     for name, sockets in (("alike", 4), ("one", 1), ("pairs", 2)):
@@ -98,6 +100,14 @@ def test_a_split_vm(start):
         assert guest_json(lines, "TOPO")["sockets"] == sockets
     warnings = re.findall(r"VM (\w+): a socket of (\d) vCPUs spans", machine.console.run("log"))
     assert warnings == [("pairs", "2")]
+
+    # A vCPU of `two` is at home on node 1: solo goes to node 2, though node 1 has more memory.
+    for name, nodes in (("two", [0, 1]), ("solo", [2])):
+        start_vm(machine, name)
+        wait_until(machine, "it does not run", lambda: guest_of(machine, name)["run_ns"] > 0)
+        assert vm(machine, name)["nodes"] == nodes
+    for name in ("two", "solo"):
+        end(machine, name)
 
     start_vm(machine, "four")
     wait_until(machine, "it does not run", lambda: guest_of(machine, "four")["run_ns"] > 0)
