@@ -6,6 +6,7 @@
 #ifndef KERNEL_ARCH_H
 #define KERNEL_ARCH_H
 
+#include "hv/cpuid.h"
 #include "hv/types.h"
 
 struct cpu;
@@ -27,11 +28,12 @@ uint64_t arch_tsc(void);             /* the counter itself, for offsets and the 
  */
 void arch_timer_set(ns_t deadline);
 
-/* ---- CPUs (arch/x86/idle.c, reset.c, backtrace.c) ---- */
+/* ---- CPUs (arch/x86/idle.c, reset.c, backtrace.c, bringup.c) ---- */
 
 void arch_send_kick(struct cpu *cpu); /* an interrupt that only makes `cpu` look at its hazards */
-void arch_idle(void);        /* sleep until an interrupt, unless a hazard bit is set already */
-void arch_irq_take(void);    /* let what is pending on this CPU be handled (IF=1 for a moment) */
+void arch_idle(void);     /* sleep until an interrupt, unless a hazard bit is set already */
+void arch_irq_take(void); /* let what is pending on this CPU be handled (IF=1 for a moment) */
+struct cpuid_dump arch_cpu_cpuid(const struct cpu *cpu); /* as captured at its bring-up */
 void arch_stop_others(void); /* NMI every other CPU into a halt; for panic and power off */
 void arch_stack_trace(void); /* of the caller, by pr_err */
 _Noreturn void arch_halt(void);

@@ -40,6 +40,34 @@ static uint64_t scale_bytes(uint64_t bytes, const char **unit)
     return bytes;
 }
 
+static const char *map_word(uint32_t type)
+{
+    static const char *const words[MEM_TYPES] = {
+        [MEM_PERSISTENT] = "persistent", [MEM_ACPI] = "ACPI data", [MEM_RESERVED] = "reserved",
+        [MEM_NVS] = "ACPI NVS",          [MEM_BAD] = "unusable",
+    };
+
+    return mem_type_is_ram(type) ? "usable" : words[type];
+}
+
+/* The loader's map, as numen-topo --memmap reads it: what Numen itself took of the RAM is RAM. */
+static void print_map(void)
+{
+    const struct memmap *map = &machine.map;
+
+    for (uint32_t i = 0, next; i < map->count; i = next) {
+        const struct mem_range *r = &map->ranges[i], *last = r;
+
+        for (next = i + 1; next < map->count; next++, last++) {
+            if (!mem_type_is_ram(r->type) || !mem_type_is_ram(last[1].type) ||
+                last[1].base != last->base + last->length)
+                break;
+        }
+        pr_debug("memory: [0x%lx-0x%lx] %s", r->base, last->base + last->length - 1,
+                 map_word(r->type));
+    }
+}
+
 void machine_print_loader(void)
 {
     const struct boot_info *b = &machine.boot;
@@ -51,6 +79,7 @@ void machine_print_loader(void)
             b->nmodules, amount, unit);
     if (b->cmdline && b->cmdline[0])
         pr_info("command line: %s", b->cmdline);
+    print_map();
 }
 
 static void print_cpus(void)

@@ -1,15 +1,17 @@
 /*
- * The command that shows the machine: topology.
+ * Commands that show the machine: topology, cpuid.
  *
- * It reads what bring-up wrote once (kernel/machine.h), and per-node counts that are atomic, so no
+ * They read what bring-up wrote once (kernel/machine.h), and per-node counts that are atomic, so no
  * lock is needed. JSON forms are read by scripts: members are only ever added. A step shows a few
  * CPUs or one node.
  */
+#include "kernel/arch.h"
 #include "kernel/cpu.h"
 #include "kernel/machine.h"
 #include "kernel/mem_init.h"
 #include "kernel/shell.h"
 #include "kernel/shell_parts.h"
+#include "kernel/topology_json.h"
 
 #define CPUS_PER_STEP 16u
 
@@ -24,74 +26,22 @@ static bool cpu_is_online(uint32_t cpu)
 
 void shell_json_distance(struct json *j)
 {
-    const struct numa *numa = &machine.numa;
-
-    json_begin_array(j, "distance");
-    for (uint32_t from = 0; from < numa->nnodes; from++) {
-        json_begin_array(j, NULL);
-        for (uint32_t to = 0; to < numa->nnodes; to++)
-            json_u64(j, NULL, numa_distance(numa, from, to));
-        json_end_array(j);
-    }
-    json_end_array(j);
-}
-
-static void json_node_ranges(struct json *j, uint32_t node)
-{
-    const struct numa *numa = &machine.numa;
-
-    json_begin_array(j, "ranges");
-    for (uint32_t i = 0; i < numa->nranges; i++) {
-        if (numa->range[i].node != node)
-            continue;
-        json_begin_array(j, NULL);
-        json_u64(j, NULL, numa->range[i].base);
-        json_u64(j, NULL, numa->range[i].end - 1);
-        json_end_array(j);
-    }
-    json_end_array(j);
+    topology_json_distance(j, &machine.numa);
 }
 
 void shell_json_node(struct json *j, uint32_t node)
 {
-    json_u64(j, "node", node);
-    json_u64(j, "pxm", machine.numa.node[node].pxm);
-    json_begin_array(j, "cpus");
-    for (uint32_t i = 0; i < cpu_count; i++)
-        if (machine.places[i].node == node)
-            json_u64(j, NULL, i);
-    json_end_array(j);
-    json_u64(j, "ram_bytes", machine.numa.node[node].ram_bytes);
-    json_u64(j, "free_bytes", page_free_bytes(&page_pool, node));
-    json_node_ranges(j, node);
+    topology_json_node(j, &machine.numa, node, machine.places, cpu_count,
+                       page_free_bytes(&page_pool, node));
 }
 
 /* ---- topology ---- */
-
-static void json_cpu(struct json *j, uint32_t cpu)
-{
-    const struct cpu_place *p = &machine.places[cpu];
-
-    json_begin_object(j, NULL);
-    json_u64(j, "cpu", cpu);
-    json_u64(j, "apic_id", p->apic_id);
-    json_u64(j, "thread", p->thread);
-    json_u64(j, "core", p->core);
-    json_u64(j, "llc", p->llc);
-    json_u64(j, "socket", p->socket);
-    json_u64(j, "node", p->node);
-    json_bool(j, "online", cpu_is_online(cpu));
-    json_end_object(j);
-}
 
 static void json_topology_tail(struct json *j)
 {
     json_end_array(j);
     shell_json_distance(j);
-    json_begin_array(j, "warnings");
-    for (uint32_t i = 0; i < machine.warnings.count; i++)
-        json_string(j, NULL, machine.warnings.text[i]);
-    json_end_array(j);
+    topology_json_warnings(j, &machine.warnings);
     json_end_object(j);
 }
 
@@ -106,14 +56,13 @@ static bool topology_json_step(struct shell *sh)
         sh->phase = TOPOLOGY_CPUS;
         return false;
     case TOPOLOGY_CPUS:
-        for (uint32_t n = 0; n < CPUS_PER_STEP && sh->index < cpu_count; n++)
-            json_cpu(j, sh->index++);
+        for (uint32_t n = 0; n < CPUS_PER_STEP && sh->index < cpu_count; n++, sh->index++)
+            topology_json_cpu(j, &machine.places[sh->index], cpu_is_online(sh->index));
         if (sh->index < cpu_count)
             return false;
         json_end_array(j);
-        json_u64(j, "sockets", machine.topology.sockets);
-        json_u64(j, "cores", machine.topology.cores);
-        json_u64(j, "threads", machine.topology.threads);
+        topology_json_counts(j, machine.topology.sockets, machine.topology.cores,
+                             machine.topology.threads);
         json_begin_array(j, "nodes");
         sh->phase = TOPOLOGY_NODES;
         sh->index = 0;
@@ -172,7 +121,35 @@ static bool topology_step(struct shell *sh)
     return sh->index >= t->cores;
 }
 
+/* ---- cpuid ---- */
+
+/* As numen-topo --cpuid reads it. A CPU that did not come up has told nothing. */
+static void show_cpuid(struct shell *sh, uint32_t cpu)
+{
+    struct cpuid_dump dump;
+
+    if (!cpus[cpu])
+        return;
+    dump = arch_cpu_cpuid(cpus[cpu]);
+    shell_printf(sh, "[cpu %u]\n", cpu);
+    for (uint32_t i = 0; i < dump.count; i++) {
+        const struct cpuid_entry *e = &dump.entries[i];
+
+        shell_printf(sh, "%x %x %x %x %x %x\n", e->leaf, e->subleaf, e->regs.eax, e->regs.ebx,
+                     e->regs.ecx, e->regs.edx);
+    }
+}
+
+static bool cpuid_step(struct shell *sh)
+{
+    if (!sh->step)
+        shell_printf(sh, "cpus %u\n", cpu_count);
+    show_cpuid(sh, sh->index++);
+    return sh->index == cpu_count;
+}
+
 const struct shell_command shell_machine_commands[] = {
     {"topology", "", "sockets, cores, threads and where they lie", topology_step, true},
+    {"cpuid", "", "each CPU's own CPUID leaves, for numen-topo", cpuid_step, false},
     {NULL, NULL, NULL, NULL, false},
 };

@@ -5,7 +5,8 @@
 # only those *_host.h functions that the code under test calls.
 
 # Of kernel/, what needs no machine: it is tested hosted, though the folder is not pure.
-HOSTED_KERNEL := $(addprefix kernel/,format.c log.c json.c line_edit.c mixer.c guest_output.c)
+HOSTED_KERNEL := $(addprefix kernel/,format.c log.c json.c topology_json.c line_edit.c mixer.c \
+                                     guest_output.c)
 
 # Of arch/, what decides without touching a register: it acts through structs of operations.
 HOSTED_ARCH := $(addprefix arch/x86/,pci_uart.c uart16550.c way_out.c)

@@ -127,6 +127,11 @@ void arch_boot_cpu_enter(void (*fn)(void))
     asm_switch_stack(cpus[0]->arch->stack_top, on_own_stack);
 }
 
+struct cpuid_dump arch_cpu_cpuid(const struct cpu *cpu)
+{
+    return cpuid_of(cpu->arch);
+}
+
 void arch_cpu_describe(const struct cpu *cpu, char *text, size_t bytes)
 {
     struct cpuid_regs leaf1 = cpuid_dump_lookup(cpuid_of(cpu->arch), CPUID_VERSION, 0);

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "kernel/json.h"
+#include "kernel/topology_json.h"
 
 static char text[512];
 
@@ -103,12 +104,40 @@ static void test_fixed(void **state)
     }
 }
 
+static void test_topology_parts(void **state)
+{
+    static struct numa numa = {.nnodes = 2,
+                               .nranges = 3,
+                               .node = {{.pxm = 7, .ram_bytes = 96}, {.pxm = 9, .ram_bytes = 32}},
+                               .range = {{0, 64, 0}, {64, 96, 1}, {96, 128, 0}},
+                               .distance = {10, 21, 31, 10}};
+    static const struct cpu_place places[] = {
+        {.cpu = 0, .apic_id = 4, .node = 1},
+        {.cpu = 1, .apic_id = 5, .thread = 1, .core = 2, .llc = 3, .socket = 6, .node = 0}};
+    struct json j = begin();
+
+    (void)state;
+    json_begin_object(&j, NULL);
+    topology_json_cpu(&j, &places[1], false);
+    topology_json_counts(&j, 1, 2, 3);
+    topology_json_node(&j, &numa, 0, places, 2, 40);
+    topology_json_distance(&j, &numa);
+    json_end_object(&j);
+    assert_string_equal(text, "{{\"cpu\":1,\"apic_id\":5,\"thread\":1,\"core\":2,\"llc\":3,"
+                              "\"socket\":6,\"node\":0,\"online\":false},"
+                              "\"sockets\":1,\"cores\":2,\"threads\":3,"
+                              "\"node\":0,\"pxm\":7,\"cpus\":[1],\"ram_bytes\":96,"
+                              "\"free_bytes\":40,\"ranges\":[[0,63],[96,127]],"
+                              "\"distance\":[[10,21],[31,10]]}");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nesting_and_commas),
         cmocka_unit_test(test_strings),
         cmocka_unit_test(test_fixed),
+        cmocka_unit_test(test_topology_parts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,78 +1,27 @@
 /*
  * The machine as one line of JSON.
  *
- * First the members that the console's `topology --json` has (kernel/shell_machine.c), in its
- * order, written by the image's own writer; then the tables as they were read, used or not. Nothing
+ * First the members that the console's `topology --json` has, written by the same code
+ * (kernel/topology_json.c); then the tables as they were read, used or not. Nothing
  * is in use here, so a node's free_bytes are its ram_bytes.
  */
 #include "tools/numen-topo/topo.h"
 
 #include "kernel/json.h"
+#include "kernel/topology_json.h"
 
 static void put_to_file(void *ctx, const char *bytes, size_t n)
 {
     fwrite(bytes, 1, n, ctx);
 }
 
-static void put_cpus(struct json *j, const struct machine_view *m)
-{
-    json_begin_array(j, "cpus");
-    for (uint32_t i = 0; i < m->ncpus; i++) {
-        const struct cpu_place *p = &m->places[i];
-
-        json_begin_object(j, NULL);
-        json_u64(j, "cpu", i);
-        json_u64(j, "apic_id", p->apic_id);
-        json_u64(j, "thread", p->thread);
-        json_u64(j, "core", p->core);
-        json_u64(j, "llc", p->llc);
-        json_u64(j, "socket", p->socket);
-        json_u64(j, "node", p->node);
-        json_bool(j, "online", m->online[i]);
-        json_end_object(j);
-    }
-    json_end_array(j);
-}
-
-static void put_node(struct json *j, const struct machine_view *m, uint32_t node)
-{
-    const struct numa *numa = &m->numa;
-
-    json_begin_object(j, NULL);
-    json_u64(j, "node", node);
-    json_u64(j, "pxm", numa->node[node].pxm);
-    json_begin_array(j, "cpus");
-    for (uint32_t i = 0; i < m->ncpus; i++)
-        if (m->places[i].node == node)
-            json_u64(j, NULL, i);
-    json_end_array(j);
-    json_u64(j, "ram_bytes", numa->node[node].ram_bytes);
-    json_u64(j, "free_bytes", numa->node[node].ram_bytes);
-    json_begin_array(j, "ranges");
-    for (uint32_t i = 0; i < numa->nranges; i++) {
-        if (numa->range[i].node != node)
-            continue;
-        json_begin_array(j, NULL);
-        json_u64(j, NULL, numa->range[i].base);
-        json_u64(j, NULL, numa->range[i].end - 1);
-        json_end_array(j);
-    }
-    json_end_array(j);
-    json_end_object(j);
-}
-
 static void put_nodes(struct json *j, const struct machine_view *m)
 {
     json_begin_array(j, "nodes");
-    for (uint32_t node = 0; node < m->numa.nnodes; node++)
-        put_node(j, m, node);
-    json_end_array(j);
-    json_begin_array(j, "distance");
-    for (uint32_t from = 0; from < m->numa.nnodes; from++) {
-        json_begin_array(j, NULL);
-        for (uint32_t to = 0; to < m->numa.nnodes; to++)
-            json_u64(j, NULL, numa_distance(&m->numa, from, to));
-        json_end_array(j);
+    for (uint32_t node = 0; node < m->numa.nnodes; node++) {
+        json_begin_object(j, NULL);
+        topology_json_node(j, &m->numa, node, m->places, m->ncpus, m->numa.node[node].ram_bytes);
+        json_end_object(j);
     }
     json_end_array(j);
 }
@@ -138,15 +87,14 @@ void print_json(const struct machine_view *m, FILE *out)
 
     json_init(&j, put_to_file, out);
     json_begin_object(&j, NULL);
-    put_cpus(&j, m);
-    json_u64(&j, "sockets", m->topology.sockets);
-    json_u64(&j, "cores", m->topology.cores);
-    json_u64(&j, "threads", m->topology.threads);
-    put_nodes(&j, m);
-    json_begin_array(&j, "warnings");
-    for (uint32_t i = 0; i < m->warnings->count; i++)
-        json_string(&j, NULL, m->warnings->text[i]);
+    json_begin_array(&j, "cpus");
+    for (uint32_t i = 0; i < m->ncpus; i++)
+        topology_json_cpu(&j, &m->places[i], m->online[i]);
     json_end_array(&j);
+    topology_json_counts(&j, m->topology.sockets, m->topology.cores, m->topology.threads);
+    put_nodes(&j, m);
+    topology_json_distance(&j, &m->numa);
+    topology_json_warnings(&j, m->warnings);
     put_madt(&j, &m->madt);
     put_srat(&j, &m->srat);
     put_slit(&j, &m->slit);
