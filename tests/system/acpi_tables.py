@@ -21,17 +21,25 @@ def table(signature, revision, body):
     return bytes(whole)
 
 
+def cpu_entry(node, apic_id):
+    if apic_id < 255:
+        return struct.pack("<BBBBIB3sI", 0, 16, node & 0xFF, apic_id, ENABLED, 0,
+                           struct.pack("<I", node)[1:], 0)
+    return struct.pack("<BBHIIIII", 2, 24, 0, node, apic_id, ENABLED, 0, 0)
+
+
+def memory_entry(node, base, size):
+    return struct.pack("<BBIHQQIIQ", 1, 40, node, 0, base, size, 0, ENABLED, 0)
+
+
+def srat_of(*entries):
+    return table(b"SRAT", 3, struct.pack("<IQ", 1, 0) + b"".join(entries))
+
+
 def srat(cpu_nodes, memory):
     """cpu_nodes: the node of each APIC id from 0; memory: [(node, base, bytes)]."""
-    body = struct.pack("<IQ", 1, 0)
-    for apic_id, node in enumerate(cpu_nodes):
-        if apic_id < 255:
-            body += struct.pack("<BBBBIB3sI", 0, 16, node, apic_id, ENABLED, 0, b"\0" * 3, 0)
-        else:
-            body += struct.pack("<BBHIIIII", 2, 24, 0, node, apic_id, ENABLED, 0, 0)
-    for node, base, size in memory:
-        body += struct.pack("<BBIHQQIIQ", 1, 40, node, 0, base, size, 0, ENABLED, 0)
-    return table(b"SRAT", 3, body)
+    return srat_of(*(cpu_entry(node, apic_id) for apic_id, node in enumerate(cpu_nodes)),
+                   *(memory_entry(*entry) for entry in memory))
 
 
 def slit(distance):

@@ -14,13 +14,15 @@ MODULES = "normal iso9660 multiboot multiboot2 acpi serial terminal echo test"
 STALE_SECONDS = 4 * 3600
 
 
-def grub_config(protocol, cmdline, modules, tables, serial):
+def grub_config(protocol, cmdline, modules, tables, serial, without):
     module_word = "module2" if protocol == "multiboot2" else "module"
     lines = ["set timeout=0"]
     if serial:
         lines += ["serial --unit=0 --speed=115200", "terminal_output serial console"]
     lines += ["menuentry numen {"]
-    lines += [f"  acpi /boot/{name}" for name in tables]
+    if tables:
+        names = " ".join(f"/boot/{name}" for name in tables)
+        lines += [f"  acpi {f'--exclude={without} ' if without else ''}{names}"]
     lines += [f"  {protocol} /boot/kernel.elf {cmdline}"]
     # GRUB passes on what follows the path, and a guest's line begins with its file's name.
     lines += [f"  {module_word} /boot/{Path(path).name} {Path(path).name} {arguments}"
@@ -54,16 +56,17 @@ def forget_stale():
 
 
 def make_iso(kernel, cmdline="", modules=(), tables=None, protocol="multiboot2", uefi=False,
-             serial=False):
+             serial=False, without=""):
     """The path of an ISO that boots `kernel` with `modules` ([(path, arguments)]).
 
-    tables: {"srat.aml": bytes}, given to the kernel as if they were the firmware's.
+    tables: {"srat.aml": bytes}, given to the kernel as if they were the firmware's, of which those
+    named by `without` ("APIC,SLIT") are left out.
     """
     tables = tables or {}
     CACHE.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="numen-iso-") as temporary:
         folder = Path(temporary) / "root"
-        config = grub_config(protocol, cmdline, modules, tables, serial)
+        config = grub_config(protocol, cmdline, modules, tables, serial, without)
         stage(folder, kernel, config, modules, tables)
         iso = CACHE / f"{digest(folder, f'uefi={uefi}')}.iso"
         if iso.exists():

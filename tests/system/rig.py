@@ -121,17 +121,20 @@ class Machine:
 class Qemu(Machine):
     """QEMU under TCG. boot: 'kernel' (-kernel), 'bios' or 'ovmf' (GRUB from an ISO).
 
+    tables, without: what GRUB adds to the firmware's ACPI tables, and whose it leaves out ("APIC").
     icount: the TSC counts instructions, exactly, on one host thread. debug_exit=False: without the
     test device, `poweroff` has to switch the machine off as on a real one.
     """
 
     def __init__(self, shape=None, cmdline="", modules=(), boot="kernel", kernel=None, iso=None,
-                 protocol="multiboot2", icount=False, debug_exit=True, extra=(), log="qemu"):
+                 protocol="multiboot2", icount=False, debug_exit=True, tables=None, without="",
+                 extra=(), log="qemu"):
         super().__init__(log)
         self.shape = shape or Shape()
         self.cmdline, self.modules = cmdline, list(modules)
         self.boot, self.kernel, self.iso = boot, kernel, iso
         self.protocol, self.icount, self.extra = protocol, icount, list(extra)
+        self.tables, self.without = tables or {}, without
         self.debug_exit = debug_exit
         self.qmp = None
 
@@ -154,8 +157,9 @@ class Qemu(Machine):
             return ["-kernel", str(self.kernel or KERNEL32),
                     *(["-append", self.cmdline] if self.cmdline else []),
                     *(["-initrd", modules] if modules else [])]
-        iso = self.iso or make_iso(self.kernel or KERNEL, self.cmdline, self.modules,
-                                   protocol=self.protocol, uefi=self.boot == "ovmf", serial=True)
+        iso = self.iso or make_iso(self.kernel or KERNEL, self.cmdline, self.modules, self.tables,
+                                   self.protocol, uefi=self.boot == "ovmf", serial=True,
+                                   without=self.without)
         arguments = ["-drive", f"file={iso},media=cdrom,format=raw,readonly=on", "-boot", "d"]
         if self.boot == "ovmf":
             variables = self.folder / "vars.fd"
