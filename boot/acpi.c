@@ -164,12 +164,10 @@ static int list_root(const struct phys_view *view, paddr_t pa, const char *signa
     size_t pointer_bytes = signature[0] == 'X' ? 8 : 4;
     struct root_faults faults = {0};
     struct acpi_entry root = {.pa = pa};
-    const uint8_t *header = pa ? view->map(view->ctx, pa, ACPI_HEADER_BYTES) : NULL;
+    const uint8_t *header = view->map(view->ctx, pa, ACPI_HEADER_BYTES);
     const uint8_t *data = NULL;
     size_t length = 0, fault;
 
-    if (!pa)
-        return -EINVAL;
     if (header)
         root.bytes = read_le32(header + ACPI_HEADER_LENGTH);
     if (root.bytes >= ACPI_HEADER_BYTES && root.bytes <= ACPI_TABLE_LIMIT)

@@ -23,8 +23,8 @@ static bool looks_like_file(const char *word)
 
 static bool has_switch(enum option_id id)
 {
-    return id != OPTION_COUNT && (option_table[id].kind == OPTION_KIND_BOOL ||
-                                  strncmp(option_table[id].words, "off on", 6) == 0);
+    return option_table[id].kind == OPTION_KIND_BOOL ||
+           strncmp(option_table[id].words, "off on", 6) == 0;
 }
 
 static void warn_malformed(const char *name, const char *value, int err, struct fw_warnings *w)

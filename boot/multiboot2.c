@@ -58,7 +58,7 @@ struct mb2_late {
  */
 static uint32_t map_entry_bytes(struct mb_reader *r, const uint8_t *tag, uint32_t least)
 {
-    uint32_t size = read_le32(tag + 4), entry = size >= 16 ? read_le32(tag + 8) : 0;
+    uint32_t size = read_le32(tag + 4), entry = read_le32(tag + 8);
 
     if (entry >= least && entry <= size)
         return entry;

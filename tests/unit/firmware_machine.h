@@ -10,7 +10,7 @@
 
 #include "mm/numa.h"
 
-#define CPUS    32
+#define CPUS    80
 #define ON      1u
 #define HOTPLUG 3u
 #define NVDIMM  5u

@@ -368,15 +368,66 @@ static void test_first_sound(void **state)
     assert_int_equal(acpi_read_fadt(&view, &tables, &fadt, &warnings), -2); /* too short */
 }
 
+/* The length of revision 2 covers the extended checksum; what cannot be summed is believed. */
+static void test_rsdp_length(void **state)
+{
+    static const struct {
+        uint32_t length;
+        bool ok;
+    } rows[] = {{36, true}, {35, false}, {0, false}, {37, true}, {UINT32_MAX, true}};
+    struct acpi_rsdp rsdp;
+    uint8_t p[36];
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        rsdp_build(p, 2, 0x1234, 0x123456789a);
+        p[32] = (uint8_t)(p[32] + 36 - (uint8_t)rows[i].length - (uint8_t)(rows[i].length >> 8) -
+                          (uint8_t)(rows[i].length >> 16) - (uint8_t)(rows[i].length >> 24));
+        memcpy(p + 20, &rows[i].length, 4);
+        assert_int_equal(acpi_rsdp_read(p, 36, &rsdp), 0);
+        assert_int_equal(rsdp.extended_ok, rows[i].ok);
+        assert_true(rsdp.xsdt == 0x123456789a);
+    }
+}
+
+static void test_rsdp_rev0_leads_to_the_rsdt(void **state)
+{
+    struct phys_view view = phys_view(&mem);
+    struct acpi_rsdp rsdp;
+    uint8_t p[36];
+
+    (void)state;
+    put_tables(four, 3);
+    put_root(&root_x, "XSDT", (const uint64_t[]){0x1000}, 1); /* not for revision 0 */
+    put_root(&root_r, "RSDT", (const uint64_t[]){0, 0x2000, 0x3000, 0x2000}, 4);
+    rsdp_build(p, 0, RSDT_PA, XSDT_PA);
+    assert_int_equal(acpi_rsdp_read(p, 20, &rsdp), 0);
+    assert_int_equal(acpi_tables_list(&view, &rsdp, &tables, &warnings), 0);
+    assert_int_equal(tables.count, 2); /* the repeated one once */
+    assert_string_equal(tables.entry[0].signature, "APIC");
+    assert_true(warned(&warnings, "RSDT: 1 null and 0 unusable"));
+    assert_int_equal(warnings.count, 1);
+    rsdp.extended_ok = false;
+    assert_int_equal(acpi_tables_list(&view, &rsdp, &tables, &warnings), 0);
+    assert_true(warned(&warnings, "RSDP: wrong extended checksum; used all the same"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rsdp),           cmocka_unit_test(test_scan),
-        cmocka_unit_test(test_list_and_get),   cmocka_unit_test(test_bad_pointers),
-        cmocka_unit_test(test_roots_disagree), cmocka_unit_test(test_root_fallback),
-        cmocka_unit_test(test_table_limit),    cmocka_unit_test(test_fadt),
-        cmocka_unit_test(test_old_fadt),       cmocka_unit_test(test_first_sound),
+        cmocka_unit_test(test_rsdp),
+        cmocka_unit_test(test_scan),
+        cmocka_unit_test(test_list_and_get),
+        cmocka_unit_test(test_bad_pointers),
+        cmocka_unit_test(test_roots_disagree),
+        cmocka_unit_test(test_root_fallback),
+        cmocka_unit_test(test_table_limit),
+        cmocka_unit_test(test_fadt),
+        cmocka_unit_test(test_old_fadt),
+        cmocka_unit_test(test_first_sound),
         cmocka_unit_test(test_fadt_power),
+        cmocka_unit_test(test_rsdp_length),
+        cmocka_unit_test(test_rsdp_rev0_leads_to_the_rsdt),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,6 +22,7 @@ static const struct token_row {
     {"a\\ b \\\"q\\\" \\", {"a b", "\"q\"", "\\"}},
     {"\"open quote", {"open quote"}},
     {"a \"\" b", {"a", "", "b"}},
+    {"a\tb\nc\r\nd\r", {"a", "b", "c", "d"}},
 };
 
 static void test_tokens(void **state)
@@ -69,6 +70,8 @@ static const struct number_row {
     {"0", 0, 0, 0, 0},
     {"42", 0, 42, 0, 42},
     {"0x1F", 0, 31, 0, 31},
+    {"0Xa0", 0, 160, 0, 160},
+    {"0b1", -22, 0, -22, 0},
     {"18446744073709551615", 0, UINT64_MAX, 0, UINT64_MAX},
     {"18446744073709551616", -34, 0, -34, 0},
     {"0xffffffffffffffffff", -34, 0, -34, 0},
@@ -163,6 +166,10 @@ static const struct bad_row {
 } bad_rows[] = {
     {"colour=red", "option colour is unknown"},
     {"sched-gran=core", "option sched-gran is unknown"},
+    {"max", "option max is unknown"},
+    {"maxcpusx=1", "option maxcpusx is unknown"},
+    {"sched_ratelimit=1", "option sched_ratelimit is unknown"},
+    {"a.b=1", "option a.b is unknown"},
     {"no-such", "option no-such is unknown"},
     {"maxcpus=0", "maxcpus=0: out of range"},
     {"maxcpus=4097", "out of range"},
@@ -264,14 +271,37 @@ static void test_text(void **state)
     cmdline_parse(&options, "a b c", NULL);
 }
 
+/* QEMU's first word is a file; GRUB's is an option. */
+static void test_first_word(void **state)
+{
+    static const struct {
+        const char *line;
+        uint64_t maxcpus;
+        uint32_t warnings;
+    } rows[] = {
+        {"numen32.elf maxcpus=2", 2, 0},   {"build/numen maxcpus=2", 2, 0},
+        {"maxcpus=2 numa", 2, 0},          {"asym maxcpus=2", 2, 0},
+        {"maxcpus=2 numen32.elf", 2, 1},   {"\"\" maxcpus=2 '' smt", 2, 0},
+        {"console=a.b/c maxcpus=2", 2, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        parse(rows[i].line);
+        if (options.maxcpus != rows[i].maxcpus || warnings.count != rows[i].warnings)
+            fail_msg("%s: maxcpus %lu, %u warnings", rows[i].line, options.maxcpus, warnings.count);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tokens),  cmocka_unit_test(test_token_cut),
-        cmocka_unit_test(test_numbers), cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_all),     cmocka_unit_test(test_last_wins),
-        cmocka_unit_test(test_bad),     cmocka_unit_test(test_format_is_settable),
-        cmocka_unit_test(test_takes),   cmocka_unit_test(test_text),
+        cmocka_unit_test(test_tokens),     cmocka_unit_test(test_token_cut),
+        cmocka_unit_test(test_numbers),    cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_all),        cmocka_unit_test(test_last_wins),
+        cmocka_unit_test(test_bad),        cmocka_unit_test(test_format_is_settable),
+        cmocka_unit_test(test_takes),      cmocka_unit_test(test_text),
+        cmocka_unit_test(test_first_word),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -142,6 +142,11 @@ static void test_bad_headers(void **state)
     t.b[56] = 200; /* how many there are */
     assert_int_equal(parse(), -22);
     elf64_build(&t, 0x100000, two, 2, 0);
+    t.n = 60; /* a 64-bit header has 64 bytes */
+    assert_int_equal(parse(), -8);
+    t.n = 51; /* a 32-bit one 52 */
+    assert_int_equal(parse(), -8);
+    elf64_build(&t, 0x100000, two, 2, 0);
     t.b[0] = 0;
     assert_int_equal(parse(), -8);
 }

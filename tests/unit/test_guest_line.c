@@ -65,6 +65,9 @@ static const struct name_row {
     {"sp@ce.bin --", "sp_ce", ""},
     {"0123456789012345678901234567890123456789.elf", "0123456789012345678901234567890", ""},
     {"x.elf name=a name=b", "b", ""},
+    {"x name=Az-09_.b", "Az-09_.b", ""},
+    {"/A[Z]{z}.elf", "A_Z__z_", ""},
+    {"@`9:/.elf", ".elf", ""},
 };
 
 static void test_names(void **state)
@@ -91,6 +94,7 @@ static const struct topology_row {
     {"x vcpus=2 cores=4", 0, 0, 0, 0},
     {"x vcpus=1 sockets=2", 0, 0, 0, 0},
     {"x sockets=255 cores=255", 0, 0, 0, 0},
+    {"x sockets=2 cores=128", 0, 0, 0, 0},
     {"x vcpus=255", 255, 1, 255, 1},
 };
 
@@ -121,6 +125,7 @@ static const struct bad_row {
     {"x vcpus=four", 2, "vcpus=four"},
     {"x memory=1M", 2, "memory=1M must be 2M or more"},
     {"x memory=99999999T", 2, "memory="},
+    {"x memory=65T", 2, "memory=65T must be"},
     {"x name=", 2, "name= must be"},
     {"x name=a/b", 2, "name=a/b"},
     {"x name=01234567890123456789012345678901", 2, "1 to 31"},

@@ -89,6 +89,9 @@ static void test_cruel(void **state)
 
 static void test_damage(void **state)
 {
+    static const struct {
+        uint8_t type, bytes;
+    } needed[] = {{0, 8}, {1, 12}, {2, 10}, {5, 12}, {9, 16}};
     static struct table t;
 
     (void)state;
@@ -107,14 +110,19 @@ static void test_damage(void **state)
     assert_int_equal(info.ncpus, 1);
     assert_true(warned(&warnings, "length 0 at offset 52"));
 
-    madt_begin(&t); /* an entry too short for its type is skipped, the next one read */
-    put(&t, 0x0400, 2);
-    put(&t, 0, 2);
+    madt_begin(&t); /* entries too short for their type are skipped, the next one read */
+    for (uint32_t i = 0; i < ARRAY_SIZE(needed); i++) {
+        put(&t, needed[i].type, 1);
+        put(&t, needed[i].bytes - 1, 1);
+        for (uint32_t k = 2; k + 1 < needed[i].bytes; k++)
+            put(&t, 1, 1);
+    }
     madt_lapic(&t, 2, 1, 1);
     table_end(&t);
     assert_int_equal(read_copy(read_madt, t.b, t.n), 0);
     assert_int_equal(info.ncpus, 1);
-    assert_true(warned(&warnings, "too short"));
+    assert_true(info.nioapics == 0 && info.noverrides == 0 && info.lapic_addr == 0xfee00000);
+    assert_true(warned(&warnings, "5 entries are too short for their type"));
 }
 
 static void test_capacity(void **state)
@@ -139,6 +147,13 @@ static void test_capacity(void **state)
     assert_int_equal(info.nioapics, MADT_IOAPICS_MAX);
     assert_int_equal(info.noverrides, MADT_OVERRIDES_MAX);
     assert_true(warned(&warnings, "no room for 6 CPU entries and 44 others"));
+
+    madt_begin(&t); /* CPU entries alone */
+    for (uint32_t i = 0; i < 65; i++)
+        madt_lapic(&t, i, i, 1);
+    table_end(&t);
+    assert_int_equal(read_copy(read_madt, t.b, t.n), 0);
+    assert_true(warned(&warnings, "no room for 1 CPU entries and 0 others"));
 }
 
 static void test_foreign(void **state)
@@ -285,6 +300,7 @@ static void test_list_limits(void **state)
     assert_true(warned(&warnings, "904 CPUs above the limit of 4096"));
     assert_int_equal(madt_cpu_list(NULL, 3, ids, 1, scratch, NULL), 1);
     assert_int_equal(ids[0], 3);
+    assert_int_equal(madt_cpu_list(&info, 3, ids, 0, scratch, NULL), 0); /* no room at all */
 }
 
 int main(void)

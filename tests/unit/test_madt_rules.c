@@ -141,7 +141,7 @@ static void madt_more_cpus_than_the_limit(void **state)
     assert_int_equal(got.ncpus, CPUS);
     assert_int_equal(got.ids[0], 0);
     assert_int_equal(got.ids[CPUS - 1], 100 + CPUS - 2);
-    expect_warning("1 CPUs above the limit of 32 left out, from APIC id 0x83 on");
+    expect_warning("1 CPUs above the limit of 80 left out, from APIC id 0xb3 on");
 }
 
 static void madt_without_the_boot_cpu(void **state)

@@ -84,10 +84,16 @@ static void test_extremes(void **state)
     assert_int_equal(map.count, 0);
     memmap_add(&map, 0x1000, UINT64_MAX, MEM_RAM);
     assert_true(map.ranges[0].base + map.ranges[0].length == 1ull << 52);
+    assert_true(memmap_ram_bytes(&map, 0x3000, UINT64_MAX) == (1ull << 52) - 0x3000);
     memmap_claim(&map, 1ull << 60, 1, MEM_CLAIM_IMAGE);
     memmap_claim(&map, 0x2000, 0, MEM_CLAIM_IMAGE);
     assert_int_equal(map.count, 1);
     assert_null(memmap_find(&map, 0));
+    memmap_init(&map, ranges, ARRAY_SIZE(ranges));
+    memmap_add(&map, (1ull << 52) - K4, 1ull << 51, MEM_RAM); /* its end alone is too high */
+    memmap_add(&map, 0x10001, K4, MEM_RAM);                   /* no whole page in it */
+    memmap_trim(&map);
+    expect((const struct mem_range[]){{(1ull << 52) - K4, K4, MEM_RAM}}, 1);
 }
 
 static void test_claims(void **state)

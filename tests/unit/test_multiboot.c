@@ -267,6 +267,26 @@ static void test_mb2_text_screen(void **state)
     assert_int_equal(info.framebuffer.kind, FRAMEBUFFER_TEXT);
     assert_int_equal(info.framebuffer.width, 80);
     assert_false(warned(&warnings, "too short"));
+    t.b[at + 29] = 1; /* a picture without colour fields cannot be drawn to */
+    assert_int_equal(parse_bytes(t.b, t.n), 0);
+    assert_int_equal(info.framebuffer.kind, FRAMEBUFFER_NONE);
+}
+
+/* An EFI loader that hands over an e820 map says by tag 11 or 12 what it is. */
+static void test_mb2_efi_tags(void **state)
+{
+    static struct table t;
+
+    (void)state;
+    magic = MULTIBOOT2_MAGIC;
+    for (uint32_t type = 10; type <= 13; type++) {
+        mb2_begin(&t);
+        tag_mmap(&t);
+        tag_rsdp(&t, type, 8, 0);
+        mb2_end(&t);
+        assert_int_equal(parse_bytes(t.b, t.n), 0);
+        assert_int_equal(info.efi, type == 11 || type == 12);
+    }
 }
 
 static void test_mb2_damage(void **state)
@@ -282,6 +302,11 @@ static void test_mb2_damage(void **state)
         set_u32(&t, 0, (uint32_t)n);
         (void)read_copy(parse_bytes, t.b, n);
     }
+
+    set_u32(&t, 0, 7); /* a total below the header, and one beyond all reason */
+    assert_int_equal(read_copy(parse_bytes, t.b, t.n), -22);
+    set_u32(&t, 0, UINT32_MAX);
+    assert_int_equal(read_copy(parse_bytes, t.b, t.n), -22);
 
     mb2_begin(&t); /* a tag without length ends the walk; what came before stands */
     tag_mmap(&t);
@@ -329,6 +354,12 @@ static void test_limits(void **state)
     assert_true(warned(&warnings, "no room for all strings")); /* 64 * 11 > 512 */
     assert_string_equal(info.modules[10].string, "name=guest");
     assert_string_equal(info.modules[63].string, "");
+
+    reset(sizeof(arena)); /* what fits of a map is used */
+    map.capacity = 2;
+    assert_int_equal(parse(), 0);
+    assert_true(warned(&warnings, "memory map: no room for 1 changes"));
+    assert_true(memmap_ram_bytes(&map, 0, UINT64_MAX) == 0x7ee0000);
 
     reset(0);
     assert_int_equal(parse(), 0);
@@ -409,6 +440,12 @@ static void test_mb1_damage(void **state)
     assert_true(warned(&warnings, "damaged from offset 24"));
     assert_true(memmap_ram_bytes(&map, 0, UINT64_MAX) == 0xa0000);
 
+    mb1_good(); /* or one that is longer than the map */
+    set_u32(&mb1_mmap, 24, 1000);
+    reset(sizeof(arena));
+    assert_int_equal(parse(), 0);
+    assert_true(warned(&warnings, "damaged from offset 24"));
+
     mb1_good(); /* wild lengths and counts */
     set_u32(&mb1, 20, 0xffffffff);
     set_u32(&mb1, 44, 0xffffffff);
@@ -445,7 +482,7 @@ int main(void)
         cmocka_unit_test(test_mb2_good),        cmocka_unit_test(test_mb2_maps),
         cmocka_unit_test(test_mb2_text_screen), cmocka_unit_test(test_mb2_damage),
         cmocka_unit_test(test_limits),          cmocka_unit_test(test_mb1_good),
-        cmocka_unit_test(test_mb1_damage),
+        cmocka_unit_test(test_mb1_damage),      cmocka_unit_test(test_mb2_efi_tags),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

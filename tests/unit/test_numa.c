@@ -425,8 +425,8 @@ static void test_limits(void **state)
     reset(1); /* more ranges than there is room for: the RAM is not lost */
     add_cpu(0, 0);
     for (uint32_t i = 0; i < 1000; i++)
-        add_mem(i % 2, i * G, G, ON);
-    add_ram(0, 1000 * G);
+        add_mem(i % 2, (i + 1) * G, G, ON);
+    add_ram(0, 1001 * G);
     build();
     assert_true(warned(&warnings, "more than 512 memory ranges"));
 }

@@ -108,6 +108,7 @@ static void srat_hotplug_ranges_meet_the_memory_map(void **state)
     srat_lapic(&fw.srat[0], 0, 0, ON);
     srat_memory(&fw.srat[0], 0, 0, 64 * GIB, HOTPLUG);
     srat_memory(&fw.srat[0], 1, 64 * GIB, 64 * GIB, HOTPLUG); /* room for memory, none there */
+    fw.ram[fw.map.count++] = (struct mem_range){0, MIB, MEM_RESERVED};
     add_ram(MIB, GIB);
     add_ram(4 * GIB, GIB);
     run();
@@ -191,6 +192,62 @@ static void srat_other_types_are_skipped(void **state)
     run();
     assert_int_equal(got.numa.nnodes, 6);
     assert_int_equal(got.srat_entries, 6);
+}
+
+/* The host tool's view of a machine of which nothing but its SRAT is known. */
+static void srat_alone_says_which_nodes_there_are(void **state)
+{
+    (void)state;
+    begin();
+    fw.nsrats = 1;
+    fw.boot_apic_id = FW_APIC_ID_NONE;
+    srat_lapic(&fw.srat[0], 0, 3, ON);
+    srat_lapic(&fw.srat[0], 1, 9, ON);
+    srat_lapic(&fw.srat[0], 2, 11, 0);
+    srat_memory(&fw.srat[0], 3, 0, GIB, ON);
+    run();
+    assert_int_equal(got.ncpus, 0);
+    assert_int_equal(got.numa.nnodes, 2);
+    assert_true(got.numa.node[0].pxm == 3 && got.numa.node[1].pxm == 9);
+    expect_quiet();
+}
+
+static void srat_first_of_contradicting_entries_counts(void **state)
+{
+    (void)state;
+    begin_two_nodes();
+    srat_lapic(&fw.srat[0], 0, 1, ON);
+    srat_x2apic(&fw.srat[0], 0, 1, ON);
+    srat_lapic(&fw.srat[0], 4, 1, ON); /* no contradiction */
+    run();
+    assert_int_equal(got.node_of_cpu[0], 0);
+    expect_warning("APIC id 0x0 is in several domains; the first entry counts");
+    srat_lapic(&fw.srat[0], 5, 0, ON);
+    run();
+    assert_int_equal(got.node_of_cpu[3], 1);
+    expect_warning("APIC id 0x5 and others are in several domains");
+}
+
+static void srat_cpu_of_a_domain_too_many_goes_with_its_socket(void **state)
+{
+    (void)state;
+    begin();
+    fw.nmadts = fw.nsrats = 1;
+    for (uint32_t i = 0; i < NODES_MAX + 2; i++) {
+        uint32_t apic_id = i < NODES_MAX + 1 ? 8 + 4 * i : 9; /* the last beside the first */
+
+        madt_x2apic(&fw.madt[0], i, apic_id, ON);
+        srat_x2apic(&fw.srat[0], apic_id, 100 + i, ON);
+    }
+    fw.boot_apic_id = 8;
+    add_ram(0, GIB);
+    run();
+    assert_int_equal(got.numa.nnodes, NODES_MAX);
+    assert_int_equal(got.node_of_cpu[NODES_MAX - 1], NODES_MAX - 1);
+    assert_int_equal(got.node_of_cpu[NODES_MAX], 0);
+    assert_int_equal(got.node_of_cpu[NODES_MAX + 1], 0);
+    expect_warning("more than 64 domains");
+    expect_warning("no entry for 2 CPUs");
 }
 
 /* ---- SLIT ---- */
@@ -393,6 +450,9 @@ int main(void)
         cmocka_unit_test(srat_zero_length_entry_ends_the_table),
         cmocka_unit_test(srat_cpu_without_an_entry_goes_with_its_socket),
         cmocka_unit_test(srat_other_types_are_skipped),
+        cmocka_unit_test(srat_alone_says_which_nodes_there_are),
+        cmocka_unit_test(srat_first_of_contradicting_entries_counts),
+        cmocka_unit_test(srat_cpu_of_a_domain_too_many_goes_with_its_socket),
         cmocka_unit_test(slit_rules),
         cmocka_unit_test(slit_is_by_domain_not_by_node),
         cmocka_unit_test(numa_off_and_noacpi_make_one_node),
