@@ -128,9 +128,6 @@ FUZZ_SECONDS ?= 30
 fuzz: $(FUZZERS) ## run each fuzzer for FUZZ_SECONDS (30)
 	@$(PYTHON) tools/run_fuzz.py --seconds $(FUZZ_SECONDS) $(FUZZERS)
 
-soak: ## the fuzzers for a minute each
-	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=60
-
 fuzzers: $(FUZZERS)
 
 build/fuzz/obj/%.o: %.c
@@ -157,4 +154,4 @@ build/fuzz/fuzz_%: build/fuzz/obj/tests/fuzz/fuzz_%.o build/fuzz/libpure.a
                       $(FUZZED_TOOL_SRCS)) \
                     $(patsubst %.c,build/coverage/obj/%.d,$(PURE_SRCS) $(wildcard tests/unit/*.c)))
 
-.PHONY: unit coverage host-tools host-test benches docs fuzz soak fuzzers
+.PHONY: unit coverage host-tools host-test benches docs fuzz fuzzers

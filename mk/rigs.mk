@@ -28,6 +28,11 @@ test: all iso fuzzers $(UNIT_TESTS) $(COVERAGE_TESTS) $(TESTED_TOOLS) $(BENCHES)
 system: all iso ## the system tests alone: TEST='-k ovmf' picks
 	@$(PYTHON) -m pytest -n 2 tests/system $(TEST)
 
+# SOAK_SECONDS= and SOAK_SEED= choose how long the guests run, and which commands are typed.
+soak: all fuzzers ## every fuzzer for a minute, then ten minutes of guests under random commands
+	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=60
+	@$(PYTHON) -m pytest -q -s -m soak tests/system
+
 # BENCH=topology or BENCH='exits boot' picks.
 bench: image guests benches ## benchmarks in instructions; also build/bench.json: BENCH=topology picks
 	@$(PYTHON) tools/bench $(BENCH)
@@ -35,4 +40,4 @@ bench: image guests benches ## benchmarks in instructions; also build/bench.json
 format: ## put all C files into the repository's format
 	find $(wildcard include boot arch kernel sched mm vmm tests tools) -name '*.[ch]' -exec clang-format -i {} +
 
-.PHONY: iso run run-bochs check test system bench format
+.PHONY: iso run run-bochs check test system soak bench format
