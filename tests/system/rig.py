@@ -123,18 +123,20 @@ class Qemu(Machine):
 
     tables, without: what GRUB adds to the firmware's ACPI tables, and whose it leaves out ("APIC").
     icount: the TSC counts instructions, exactly, on one host thread. debug_exit=False: without the
-    test device, `poweroff` has to switch the machine off as on a real one.
+    test device, `poweroff` has to switch the machine off as on a real one. serial: what the chardev
+    com1, whose other end is the console here, is to the machine.
     """
 
     def __init__(self, shape=None, cmdline="", modules=(), boot="kernel", kernel=None, iso=None,
                  protocol="multiboot2", icount=False, debug_exit=True, tables=None, without="",
-                 extra=(), log="qemu"):
+                 extra=(), log="qemu", serial=("-serial", "chardev:com1")):
         super().__init__(log)
         self.shape = shape or Shape()
         self.cmdline, self.modules = cmdline, list(modules)
         self.boot, self.kernel, self.iso = boot, kernel, iso
         self.protocol, self.icount, self.extra = protocol, icount, list(extra)
         self.tables, self.without = tables or {}, without
+        self.serial = serial
         self.debug_exit = debug_exit
         self.qmp = None
 
@@ -143,7 +145,7 @@ class Qemu(Machine):
         return ["qemu-system-x86_64", "-nodefaults", "-display", "none", "-no-reboot",
                 "-accel", accel, *self.shape.qemu_arguments(),
                 "-chardev", f"socket,id=com1,host=127.0.0.1,port={self.port},nodelay=on",
-                "-serial", "chardev:com1",
+                *self.serial,
                 "-qmp", f"unix:{self.folder}/qmp,server=on,wait=off",
                 *(["-device", "isa-debug-exit,iobase=0xf4,iosize=1"] if self.debug_exit else []),
                 *(["-icount", "shift=0,sleep=off"] if self.icount else []),
