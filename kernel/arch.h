@@ -41,7 +41,7 @@ _Noreturn void arch_reboot(void);
 
 /*
  * By QEMU's isa-debug-exit where it is there, else by ACPI, else a halt. A panic makes QEMU's
- * status 255.
+ * status 255; where that device is not, it ends in a reset if panic= says so.
  */
 _Noreturn void arch_poweroff(uint8_t code);
 _Noreturn void arch_panic_end(void);

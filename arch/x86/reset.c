@@ -15,6 +15,7 @@
 #include "kernel/arch.h"
 #include "kernel/console.h"
 #include "kernel/cpu.h"
+#include "kernel/machine.h"
 #include "kernel/printk.h"
 
 #define DEBUG_EXIT_PORT 0xf4u
@@ -133,6 +134,11 @@ static void debug_exit(uint8_t code)
 void arch_panic_end(void)
 {
     debug_exit(PANIC_EXIT_CODE);
+    if (!machine.options.panic)
+        arch_halt();
+    for (uint64_t second = 0; second < machine.options.panic; second++)
+        tsc_delay(NS_PER_SEC);
+    way_out_reset(&ops, fadt); /* the others are stopped, and the console is left as it is */
     arch_halt();
 }
 

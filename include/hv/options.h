@@ -31,6 +31,8 @@ enum option_ple { PLE_OFF, PLE_ON, PLE_AUTO };
       "is an I/O port, an address above 0xffff, a PCI function bus:dev.fn, `pci` (the first "    \
       "beyond bus 0) or `amt` (the first on bus 0); irq 0 polls. Without `where` the ports of "  \
       "BIOS data area, SPCR and DBG2 are used together, else COM1 at 115200,8n1.")               \
+    X(UINT, panic, "panic", 0, 0, 86400, "", RUNTIME,                                            \
+      "Seconds after a panic until the machine is reset; 0 leaves it halted.")                   \
     X(WORD, loglvl, "loglvl", LOGLVL_INFO, 0, 0, "none error warning info debug", RUNTIME,       \
       "Least severe message that is printed.")                                                   \
     X(WORD, numa, "numa", NUMA_ON, 1, NODES_MAX, "off on fake= noacpi", BOOT,                    \
