@@ -54,7 +54,7 @@ _Noreturn void arch_boot_cpu_enter(void (*fn)(void));
 /* Start every CPU that has an area; cpus[id] of those that fail becomes NULL. Returns CPUs up. */
 uint32_t arch_start_cpus(void);
 
-/* "family:model:stepping, microcode" for the boot lines. */
+/* "family:model:stepping, microcode", and a hybrid part's kind of core, for the boot lines. */
 void arch_cpu_describe(const struct cpu *cpu, char *text, size_t bytes);
 
 /* Where every other CPU arrives, on its own stack, interrupts off; defined in kernel/main.c. */

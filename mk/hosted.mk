@@ -9,7 +9,8 @@ HOSTED_KERNEL := $(addprefix kernel/,format.c log.c json.c topology_json.c line_
                                      guest_output.c)
 
 # Of arch/, what decides without touching a register: it acts through structs of operations.
-HOSTED_ARCH := $(addprefix arch/x86/,pci_uart.c uart16550.c way_out.c)
+HOSTED_ARCH := $(addprefix arch/x86/,ap_call.c cpu_model.c firmware_msr.c pci_uart.c \
+                                    tsc_measure.c uart16550.c way_out.c)
 
 PURE_SRCS := $(wildcard boot/*.c sched/*.c mm/*.c vmm/*.c arch/x86/topology*.c \
                         arch/x86/guest_cpuid*.c arch/x86/pagetable.c) $(HOSTED_ARCH) $(HOSTED_KERNEL)

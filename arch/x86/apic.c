@@ -57,7 +57,7 @@ int apic_init(paddr_t address)
 {
     uint64_t base = asm_rdmsr(MSR_APIC_BASE);
 
-    x2apic = cpu_features.x2apic || (base & APIC_BASE_X2APIC);
+    x2apic = firmware_wants_x2apic(cpu_features.x2apic, base);
     if (!x2apic) {
         if (!address)
             address = base & APIC_BASE_ADDR;
@@ -65,8 +65,7 @@ int apic_init(paddr_t address)
         if (!mmio)
             return -ENOMEM;
     }
-    apic_init_cpu();
-    return 0;
+    return apic_init_cpu();
 }
 
 static void mask_lvt(uint32_t reg, uint32_t index, uint32_t max)
@@ -75,17 +74,12 @@ static void mask_lvt(uint32_t reg, uint32_t index, uint32_t max)
         apic_write(reg, APIC_LVT_MASKED);
 }
 
-void apic_init_cpu(void)
+int apic_init_cpu(void)
 {
-    uint64_t base = asm_rdmsr(MSR_APIC_BASE);
     uint32_t max_lvt;
 
-    /* From off to x2APIC is two steps: SDM 3A 10.12.5. */
-    if (!(base & APIC_BASE_ENABLE))
-        asm_wrmsr(MSR_APIC_BASE, base | APIC_BASE_ENABLE);
-    if (x2apic && !(base & APIC_BASE_X2APIC))
-        asm_wrmsr(MSR_APIC_BASE, base | APIC_BASE_ENABLE | APIC_BASE_X2APIC);
-
+    if (firmware_set_apic_mode(&cpu_msrs, x2apic))
+        return -EIO;
     max_lvt = (uint32_t)FIELD_GET(APIC_VERSION_MAX_LVT, apic_read(APIC_VERSION));
     apic_write(APIC_TPR, 0);
     /* Enabled first: while the software enable is off, LVT entries cannot be unmasked. */
@@ -99,6 +93,7 @@ void apic_init_cpu(void)
     apic_error_clear();
     apic_write(APIC_LVT_ERROR, VECTOR_ERROR);
     apic_eoi(); /* what firmware may have left in service */
+    return 0;
 }
 
 static void xapic_wait_sent(void)

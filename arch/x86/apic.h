@@ -10,8 +10,9 @@
  */
 __attribute__((warn_unused_result)) int apic_init(paddr_t mmio);
 
-/* On each CPU: switch it on in that mode, vectors set, everything else masked. */
-void apic_init_cpu(void);
+/* On each CPU: switch it on in that mode, vectors set, everything else masked. 0, or -EIO: it is
+ * locked in the other. */
+__attribute__((warn_unused_result)) int apic_init_cpu(void);
 
 uint32_t apic_id(void);
 uint32_t apic_read(uint32_t reg);

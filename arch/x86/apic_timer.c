@@ -15,30 +15,30 @@
 #include "arch/x86/features.h"
 #include "arch/x86/regs/msr.h"
 #include "arch/x86/trap.h"
-#include "arch/x86/tsc.h"
+#include "arch/x86/tsc_measure.h"
 #include "kernel/arch.h"
 #include "kernel/printk.h"
-
-#define MEASURE_NS (1 * NS_PER_MS)
 
 static bool deadline_mode; /* [i] */
 static uint64_t count_hz;  /* [i] one-shot mode */
 
+/* Counts down; turned round so that it counts up like every clock. */
+static uint32_t read_count(const struct tsc_clock *clock)
+{
+    (void)clock;
+    return ~apic_read(APIC_TIMER_CURRENT);
+}
+
 static void measure_rate(void)
 {
-    uint64_t from, ticks;
-    uint32_t left;
+    static const struct tsc_clock counter = {
+        .name = "APIC timer", .read = read_count, .mask = UINT32_MAX};
 
     apic_write(APIC_LVT_TIMER, APIC_LVT_MASKED);
     apic_write(APIC_TIMER_DIVIDE, APIC_TIMER_DIVIDE_BY_1);
     apic_write(APIC_TIMER_INITIAL, UINT32_MAX);
-    from = asm_rdtsc();
-    tsc_delay(MEASURE_NS);
-    left = apic_read(APIC_TIMER_CURRENT);
-    ticks = asm_rdtsc() - from;
+    count_hz = tsc_measure_counter(&counter, asm_rdtsc, arch_tsc_hz()).hz;
     apic_write(APIC_TIMER_INITIAL, 0);
-    /* 2^32 counts * 2^40 Hz: by nanoseconds instead, which stay within 64 bits. */
-    count_hz = (UINT32_MAX - left) * NS_PER_SEC / MAX(arch_tsc_to_ns(ticks), 1);
 }
 
 void apic_timer_init(void)

@@ -10,8 +10,10 @@
 #include "arch/x86/apic_timer.h"
 #include "arch/x86/asm.h"
 #include "arch/x86/cpu_area.h"
+#include "arch/x86/cpu_model.h"
 #include "arch/x86/cpuid_capture.h"
 #include "arch/x86/features.h"
+#include "arch/x86/firmware_check.h"
 #include "arch/x86/ioapic.h"
 #include "arch/x86/layout.h"
 #include "arch/x86/regs/cpuid.h"
@@ -62,7 +64,8 @@ void arch_platform_init(const struct madt_info *madt, const struct fadt_info *fa
     ioapic_init(madt);
     reset_init(fadt, &machine.s5);
     if (apic_init(madt ? madt->lapic_addr : 0))
-        panic("no room to map the local APIC");
+        panic("the local APIC cannot be used");
+    firmware_check_boot_cpu();
     tsc_init(fadt, hpet);
     apic_timer_init();
     apic_timer_init_cpu();
@@ -135,9 +138,11 @@ struct cpuid_dump arch_cpu_cpuid(const struct cpu *cpu)
 void arch_cpu_describe(const struct cpu *cpu, char *text, size_t bytes)
 {
     struct cpuid_regs leaf1 = cpuid_dump_lookup(cpuid_of(cpu->arch), CPUID_VERSION, 0);
+    struct cpuid_regs core = cpuid_dump_lookup(cpuid_of(cpu->arch), CPUID_CORE_TYPE, 0);
+    const char *kind = cpu_model_core_kind(core.eax);
     uint32_t family, model, stepping;
 
-    features_signature(leaf1.eax, &family, &model, &stepping);
-    format_text(text, bytes, "%x:%x:%x, microcode %x", family, model, stepping,
-                cpu->arch->microcode);
+    cpu_model_decode(leaf1.eax, &family, &model, &stepping);
+    format_text(text, bytes, "%x:%x:%x, microcode %x%s%s", family, model, stepping,
+                cpu->arch->microcode, kind ? ", " : "", kind ? kind : "");
 }

@@ -41,6 +41,8 @@ struct arch_cpu {
     uint64_t ist_top[IST_STACKS];                /* [i] by enum cpu_ist - 1 */
     uint32_t microcode;                          /* [i] revision, 0 unknown */
     uint32_t cpuid_count;                        /* [i] */
+    uint32_t mtrr_differences;                   /* [i] enum mtrr_difference, to the boot CPU */
+    int64_t tsc_adjust, tsc_adjust_wanted;       /* [i] as found, and what was made of it */
     struct cpuid_entry cpuid[CPU_CPUID_ENTRIES]; /* [i] as the CPU itself answers */
     ns_t timer_deadline;                         /* [c] what the timer is set to */
     uint64_t nmis;                               /* [c] */

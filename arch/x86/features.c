@@ -9,6 +9,7 @@
 #include "arch/x86/features.h"
 
 #include "arch/x86/asm.h"
+#include "arch/x86/cpu_model.h"
 #include "arch/x86/regs/cpuid.h"
 #include "arch/x86/regs/cr.h"
 #include "arch/x86/regs/msr.h"
@@ -21,18 +22,21 @@ _Static_assert(ENTRY_EFER_LME == EFER_LME && ENTRY_EFER_NXE == EFER_NXE, "boot/e
 _Static_assert(BIT(ENTRY_CPUID_NX) == CPUID_EXT_EDX_NX, "boot/entry.h");
 _Static_assert(BIT(ENTRY_CPUID_LM) == CPUID_EXT_EDX_LM, "boot/entry.h");
 
+#define MODEL_NEHALEM 0x1au
+
 struct cpu_features cpu_features;
 
-void features_signature(uint32_t eax, uint32_t *family, uint32_t *model, uint32_t *stepping)
+static int read_msr(uint32_t msr, uint64_t *value)
 {
-    *family = (uint32_t)FIELD_GET(CPUID_1_EAX_FAMILY, eax);
-    *model = (uint32_t)FIELD_GET(CPUID_1_EAX_MODEL, eax);
-    *stepping = (uint32_t)FIELD_GET(CPUID_1_EAX_STEPPING, eax);
-    if (*family == 6 || *family == 15)
-        *model |= (uint32_t)FIELD_GET(CPUID_1_EAX_EXT_MODEL, eax) << 4;
-    if (*family == 15)
-        *family += (uint32_t)FIELD_GET(CPUID_1_EAX_EXT_FAMILY, eax);
+    return asm_rdmsr_safe(msr, value);
 }
+
+static int write_msr(uint32_t msr, uint64_t value)
+{
+    return asm_wrmsr_safe(msr, value);
+}
+
+const struct msr_ops cpu_msrs = {read_msr, write_msr};
 
 static void read_basic(struct cpu_features *f)
 {
@@ -41,7 +45,7 @@ static void read_basic(struct cpu_features *f)
 
     f->intel = leaf0.ebx == CPUID_VENDOR_EBX_INTEL;
     f->amd = leaf0.ebx == CPUID_VENDOR_EBX_AMD || leaf0.ebx == CPUID_VENDOR_EBX_HYGON;
-    features_signature(leaf1.eax, &f->family, &f->model, &f->stepping);
+    cpu_model_decode(leaf1.eax, &f->family, &f->model, &f->stepping);
     f->x2apic = leaf1.ecx & CPUID_1_ECX_X2APIC;
     f->tsc_deadline = leaf1.ecx & CPUID_1_ECX_DEADLINE;
     f->xsave = leaf1.ecx & CPUID_1_ECX_XSAVE;
@@ -51,6 +55,7 @@ static void read_basic(struct cpu_features *f)
     if (leaf0.eax >= CPUID_FEATURES_7) {
         struct cpuid_regs leaf7 = asm_cpuid(CPUID_FEATURES_7, 0);
 
+        f->tsc_adjust = leaf7.ebx & CPUID_7_EBX_TSC_ADJUST;
         f->smep = leaf7.ebx & CPUID_7_EBX_SMEP;
         f->smap = leaf7.ebx & CPUID_7_EBX_SMAP;
         f->umip = leaf7.ecx & CPUID_7_ECX_UMIP;
@@ -72,15 +77,18 @@ void features_init(void)
 
 static void machine_check_enable(void)
 {
+    const struct cpu_features *f = &cpu_features;
+    uint32_t first = f->intel && f->family == 6 && f->model < MODEL_NEHALEM;
     uint64_t capabilities, banks;
 
     /* Safe forms throughout: emulators announce the architecture, or banks, that they lack. */
-    if (!cpu_features.mca || asm_rdmsr_safe(MSR_MCG_CAP, &capabilities))
+    if (!f->mca || asm_rdmsr_safe(MSR_MCG_CAP, &capabilities))
         return;
     banks = FIELD_GET(MCG_CAP_COUNT, capabilities);
     if (capabilities & MCG_CAP_CTL)
         (void)asm_wrmsr_safe(MSR_MCG_CTL, UINT64_MAX);
-    for (uint32_t bank = 0; bank < banks; bank++) {
+    /* Bank 0 of the first parts of family 6 is the firmware's alone: SDM 3B 15.3.2.1. */
+    for (uint32_t bank = first; bank < banks; bank++) {
         if (!asm_wrmsr_safe(MSR_MC_CTL(bank), UINT64_MAX))
             (void)asm_wrmsr_safe(MSR_MC_STATUS(bank), 0);
     }

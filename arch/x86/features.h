@@ -2,17 +2,19 @@
 #ifndef ARCH_X86_FEATURES_H
 #define ARCH_X86_FEATURES_H
 
+#include "arch/x86/firmware_msr.h"
 #include "hv/types.h"
 
 /* [i] by features_init */
 struct cpu_features {
     bool nx, page_1gib, x2apic, tsc_deadline, invariant_tsc;
-    bool smep, smap, umip, pge, mce, mca, xsave;
+    bool smep, smap, umip, pge, mce, mca, xsave, tsc_adjust;
     bool intel, amd;
     uint32_t family, model, stepping;
 };
 
 extern struct cpu_features cpu_features;
+extern const struct msr_ops cpu_msrs; /* the MSRs of the CPU that asks */
 
 void features_init(void);
 
@@ -21,9 +23,6 @@ void features_init(void);
  * that would keep LA57, CET, PCIDE or whatever else it turned on. Machine-check banks are enabled.
  */
 void features_setup_cpu(void);
-
-/* Family, model, stepping from leaf 1 EAX as people quote them. */
-void features_signature(uint32_t eax, uint32_t *family, uint32_t *model, uint32_t *stepping);
 
 /* Revision of the microcode this CPU runs; 0: it does not say. */
 uint32_t features_microcode(void);

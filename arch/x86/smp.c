@@ -1,12 +1,11 @@
 /*
  * Starting the other CPUs.
  *
- * All get INIT, then all SIPI, then are waited for together; those that have not come get the whole
- * once more, and those that still have not are reported and left out. Each CPU that comes claims
- * its slot by compare-and-swap (ap.S), sets itself up, and waits for its turn to have its TSC
- * compared.
+ * All are called together (ap_call.c has the sequence and its patience); those that do not come are
+ * reported and left out. Each CPU that comes claims its slot by compare-and-swap (ap.S), sets
+ * itself up, and waits for its turn to have its TSC compared.
  *
- * Decides how long to wait and whom to give up. Invariants: a slot is taken either by its AP or by
+ * Decides whom to give up. Invariants: a slot is taken either by its AP or by
  * whoever gives it up, never by both; an AP that comes too late parks in the trampoline, whose page
  * is never used for anything else; the boot loader's information was copied before that page is
  * written. Source: SDM 3A 8.4.4.1 (INIT-SIPI-SIPI).
@@ -15,12 +14,14 @@
 
 #include <string.h>
 
+#include "arch/x86/ap_call.h"
 #include "arch/x86/apic.h"
 #include "arch/x86/apic_timer.h"
 #include "arch/x86/asm.h"
 #include "arch/x86/cpu_area.h"
 #include "arch/x86/cpuid_capture.h"
 #include "arch/x86/features.h"
+#include "arch/x86/firmware_check.h"
 #include "arch/x86/layout.h"
 #include "arch/x86/paging.h"
 #include "arch/x86/regs/cr.h"
@@ -34,16 +35,6 @@
 #include "kernel/machine.h"
 #include "kernel/mem.h"
 #include "kernel/printk.h"
-
-/* Modern parts need nothing between INIT and SIPI; others get the 10 ms of the specification. */
-#define INIT_WAIT_NS     (10 * NS_PER_MS)
-#define INIT_WAIT_NEW_NS (10 * NS_PER_US)
-#define SIPI_WAIT_NS     (300 * NS_PER_US)
-/* Long, since only a CPU that is not there takes them: an SMI, or a busy host, may hold one up. */
-#define CLAIM_WAIT_NS  (200 * NS_PER_MS)
-#define CLAIM_AGAIN_NS (3 * NS_PER_SEC)
-#define READY_WAIT_NS  (5 * NS_PER_SEC)
-#define POLL_NS        (20 * NS_PER_US)
 
 enum ap_state {
     AP_IDLE, /* not called yet, or given up */
@@ -136,13 +127,16 @@ void ap_main(struct ap_slot *slot)
     paging_load();
     cpu_area_load(cpu); /* gates first: the set-up probes registers that may fault */
     features_setup_cpu();
-    apic_init_cpu();
+    if (apic_init_cpu())
+        arch_halt(); /* the boot CPU reports a CPU that gets stuck */
+    firmware_check_read(cpu);
     apic_timer_init_cpu();
     cpuid_capture(cpu->arch);
     /* Release pairs with wait_ready: what this CPU said of itself is there. */
     atomic_set_release(&slot->state, AP_READY);
     while (atomic_get_acquire(&slot->state) != AP_COMPARE)
         asm_sti_hlt_cli(); /* until take_in's kick; STI's shadow covers the HLT */
+    firmware_check_mend(cpu);
     tsc_compare_new();
     cpu_main(cpu);
 }
@@ -165,44 +159,54 @@ static void protocol_delay(ns_t ns)
     boot_time_waited(arch_tsc() - from);
 }
 
-/* Until no slot is in `state` any more, or time is up. */
-static void wait_while(uint32_t state, ns_t limit)
+static void send_to_called(enum ap_ipi ipi)
 {
-    for (ns_t waited = 0; waited < limit && count_in_state(state); waited += POLL_NS)
-        protocol_delay(POLL_NS);
-}
+    uint8_t vector = ipi == AP_IPI_SIPI ? (uint8_t)(machine.ap_page >> PAGE_SHIFT) : 0;
 
-static void send_to_called(enum apic_delivery_mode mode, uint8_t vector)
-{
     for (uint32_t i = 0; i < ap_slot_count; i++) {
         if (atomic_get(&ap_slots[i].state) == AP_CALLED)
-            apic_send(ap_slots[i].apic_id, mode, vector);
+            apic_send(ap_slots[i].apic_id, ipi == AP_IPI_SIPI ? APIC_MODE_SIPI : APIC_MODE_INIT,
+                      vector);
     }
 }
 
-static void call_all(paddr_t page, ns_t patience)
+static uint32_t count_called(void)
 {
-    bool modern = (cpu_features.intel && cpu_features.family == 6) ||
-                  (cpu_features.amd && cpu_features.family >= 15);
-    uint8_t vector = (uint8_t)(page >> PAGE_SHIFT);
+    return count_in_state(AP_CALLED);
+}
 
-    send_to_called(APIC_MODE_INIT, 0);
-    protocol_delay(modern ? INIT_WAIT_NEW_NS : INIT_WAIT_NS);
-    send_to_called(APIC_MODE_SIPI, vector);
-    wait_while(AP_CALLED, SIPI_WAIT_NS);
-    send_to_called(APIC_MODE_SIPI, vector); /* to those that missed the first */
-    wait_while(AP_CALLED, patience);
+static uint32_t count_claimed(void)
+{
+    return count_in_state(AP_CLAIMED);
 }
 
 /* Nobody claimed these: take the slots back, so that whoever comes later parks. */
-static void take_back(void)
+static uint32_t take_back(void)
 {
     for (uint32_t i = 0; i < ap_slot_count; i++) {
         uint32_t called = AP_CALLED;
 
         (void)atomic_cas(&ap_slots[i].state, &called, AP_IDLE);
     }
+    return count_in_state(AP_IDLE);
 }
+
+static void call_idle(void)
+{
+    for (uint32_t i = 0; i < ap_slot_count; i++) {
+        if (ap_slots[i].state == AP_IDLE)
+            atomic_set(&ap_slots[i].state, AP_CALLED);
+    }
+}
+
+static const struct ap_call_ops call_ops = {
+    .send = send_to_called,
+    .waiting = count_called,
+    .close = take_back,
+    .reopen = call_idle,
+    .unready = count_claimed,
+    .delay = protocol_delay,
+};
 
 static void give_up(struct ap_slot *slot, const char *why)
 {
@@ -215,7 +219,7 @@ static uint32_t take_in(void)
 {
     uint32_t up = 0;
 
-    wait_while(AP_CLAIMED, READY_WAIT_NS);
+    (void)ap_wait_ready(&call_ops);
     for (uint32_t i = 0; i < ap_slot_count; i++) {
         struct ap_slot *slot = &ap_slots[i];
 
@@ -223,6 +227,8 @@ static uint32_t take_in(void)
             give_up(slot, slot->state == AP_IDLE ? "does not start" : "starts and gets stuck");
             continue;
         }
+        firmware_check_decide(slot->cpu);
+        /* Release pairs with ap_main: what it is to mend is there. */
         atomic_set_release(&slot->state, AP_COMPARE);
         arch_send_kick(slot->cpu);
         tsc_compare_boot(slot->cpu);
@@ -249,21 +255,15 @@ static void slots_fill(void)
 static void start_all(paddr_t page)
 {
     paddr_t root = paging_trampoline_begin(page);
+    bool modern = (cpu_features.intel && cpu_features.family == 6) ||
+                  (cpu_features.amd && cpu_features.family >= 15);
 
     if (root == PADDR_NONE)
         return;
     trampoline_fill(page, root);
     slots_fill();
-    call_all(page, CLAIM_WAIT_NS);
-    take_back();
-    if (count_in_state(AP_IDLE)) {
-        for (uint32_t i = 0; i < ap_slot_count; i++) {
-            if (ap_slots[i].state == AP_IDLE)
-                atomic_set(&ap_slots[i].state, AP_CALLED);
-        }
-        call_all(page, CLAIM_AGAIN_NS);
-        take_back();
-    }
+    /* Who did not come is in state AP_IDLE now, which take_in reports. */
+    (void)ap_call(&call_ops, modern);
 }
 
 uint32_t arch_start_cpus(void)
@@ -281,5 +281,6 @@ uint32_t arch_start_cpus(void)
     start_all(page);
     up = take_in();
     trampoline_close(page);
+    firmware_check_print();
     return up + 1;
 }

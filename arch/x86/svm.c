@@ -32,18 +32,6 @@ static int refuse(const char **why, const char *reason)
     return -ENODEV;
 }
 
-/* Firmware's switch is read before EFER.SVME is tried, which would fault. */
-static int check_firmware(const char **why)
-{
-    uint64_t vm_cr;
-
-    if (!asm_rdmsr_safe(MSR_VM_CR, &vm_cr) && (vm_cr & VM_CR_SVMDIS))
-        return refuse(why, vm_cr & VM_CR_LOCK
-                               ? "AMD-V: locked off by firmware; enable SVM Mode in setup"
-                               : "AMD-V: switched off (VM_CR.SVMDIS); enable SVM Mode in setup");
-    return 0;
-}
-
 /* ple=: by the filter where there is one; `on` without one means at every PAUSE. */
 static bool pause_exits_wanted(bool has_filter)
 {
@@ -63,7 +51,7 @@ static int svm_probe(const char **why)
             *why = "the CPU has no AMD-V, or firmware hides it";
         return -ENODEV;
     }
-    if (check_firmware(why))
+    if (firmware_allows_svm(&cpu_msrs, why))
         return -ENODEV;
     leaf = asm_cpuid(CPUID_SVM, 0);
     if (!(leaf.edx & SVM_EDX_NP))
@@ -98,7 +86,7 @@ static int svm_cpu_enable(struct cpu *cpu, const char **why)
 {
     struct virt_cpu *vc;
 
-    if (check_firmware(why))
+    if (firmware_allows_svm(&cpu_msrs, why))
         return -ENODEV;
     if (virt_cpu_init(cpu, svm_caps.asid_last))
         return refuse(why, "AMD-V: no memory");

@@ -1,11 +1,11 @@
 /*
  * The clock.
  *
- * Decides the TSC's rate (the measurement; CPUID's word only when nothing could be measured, and a
- * warning when the two disagree) and whether the counters of the CPUs are one: each new CPU's is
- * compared with the boot CPU's in both directions, and where one is seen to run behind the other
- * the new CPU gets an offset. Invariant: arch_now never runs backward between two CPUs that tell
- * each other the time. Source: SDM 3B 17.17, CPUID leaves 0x15 and 0x16.
+ * Keeps the TSC's rate (chosen by tsc_measure.c: the measurement, CPUID's word only when nothing
+ * could be measured, and a warning when the two disagree). Decides whether the counters of the CPUs
+ * are one: each new CPU's is compared with the boot CPU's in both directions, and where one is seen
+ * to run behind the other the new CPU gets an offset. Invariant: arch_now never runs backward
+ * between two CPUs that tell each other the time. Source: SDM 3B 17.17, CPUID leaves 0x15 and 0x16.
  */
 #include "arch/x86/tsc.h"
 
@@ -13,6 +13,7 @@
 #include "arch/x86/cpu_area.h"
 #include "arch/x86/features.h"
 #include "arch/x86/regs/cpuid.h"
+#include "arch/x86/regs/msr.h"
 #include "arch/x86/tsc_reference.h"
 #include "hv/atomic.h"
 #include "hv/lock.h"
@@ -20,11 +21,9 @@
 #include "kernel/printk.h"
 
 #define NS_SHIFT       32 /* ns = ticks * ns_mult >> NS_SHIFT */
-#define GUESS_HZ       (5ull * 1000 * 1000 * 1000)
-#define DISAGREE_PARTS 100 /* a hundredth */
-#define COMPARE_ROUNDS 8u  /* few: on a busy host each costs a switch between two virtual CPUs */
+#define COMPARE_ROUNDS 8u /* few: on a busy host each costs a switch between two virtual CPUs */
 
-static uint64_t hz = GUESS_HZ;  /* [i] */
+static uint64_t hz = TSC_GUESS_HZ; /* [i] */
 static uint64_t ns_mult;        /* [i] 2^NS_SHIFT * 10^9 / hz; 0 until measured: the clock stands */
 static uint64_t ticks_mult;     /* [i] 2^NS_SHIFT * hz / 10^9 */
 static uint64_t start;          /* [i] counter at time 0 */
@@ -72,49 +71,52 @@ ns_t arch_now(void)
     return (ns_t)(((uint128)(arch_tsc() - start) * ns_mult) >> NS_SHIFT);
 }
 
-/* Leaf 0x15 with all three numbers there; 0x16 is rounded, but better than nothing. */
 static uint64_t hz_by_cpuid(void)
 {
     uint32_t max = asm_cpuid(CPUID_MAX_BASIC, 0).eax;
-    struct cpuid_regs ratio = {0, 0, 0, 0};
+    struct cpuid_regs none = {0, 0, 0, 0};
 
-    if (max >= CPUID_TSC)
-        ratio = asm_cpuid(CPUID_TSC, 0);
-    if (ratio.eax && ratio.ebx && ratio.ecx)
-        return (uint64_t)ratio.ecx * ratio.ebx / ratio.eax;
-    if (max >= CPUID_FREQUENCY)
-        return (uint64_t)(asm_cpuid(CPUID_FREQUENCY, 0).eax & BITS(15, 0)) * 1000000;
-    return 0;
+    return tsc_hz_by_cpuid(max >= CPUID_TSC ? asm_cpuid(CPUID_TSC, 0) : none,
+                           max >= CPUID_FREQUENCY ? asm_cpuid(CPUID_FREQUENCY, 0) : none);
+}
+
+/* Those of the CPU since reset; 0 where it does not count them. */
+static uint64_t smi_count(void)
+{
+    uint64_t count;
+
+    return cpu_features.intel && !asm_rdmsr_safe(MSR_SMI_COUNT, &count) ? count : 0;
+}
+
+static void warn_of(enum tsc_verdict verdict, uint64_t told)
+{
+    if (verdict == TSC_TOLD || verdict == TSC_GUESSED)
+        pr_warn("no timer to measure the TSC by; %lu MHz is %s", hz / 1000000,
+                verdict == TSC_TOLD ? "the CPU's word" : "a guess");
+    if (verdict == TSC_DISAGREED)
+        pr_warn("CPUID says the TSC runs at %lu MHz; the measurement is used", told / 1000000);
 }
 
 void tsc_init(const struct fadt_info *fadt, paddr_t hpet)
 {
-    const char *name;
-    uint64_t measured = tsc_reference_measure(fadt, hpet, &name);
+    uint64_t smis = smi_count();
+    struct tsc_rate rate = tsc_reference_measure(fadt, hpet);
     uint64_t told = hz_by_cpuid();
 
-    if (measured) {
-        hz = measured;
-    } else {
-        name = "CPUID";
-        hz = told ? told : GUESS_HZ;
-        pr_warn("no timer to measure the TSC by; %lu MHz is %s", hz / 1000000,
-                told ? "the CPU's word" : "a guess");
-    }
-    if (measured && told &&
-        (measured > told ? measured - told : told - measured) > told / DISAGREE_PARTS)
-        pr_warn("CPUID says the TSC runs at %lu MHz; the measurement is used", told / 1000000);
+    pr_debug("TSC: %u runs, edges of the best within %lu ticks, %lu SMIs meanwhile, %lu before",
+             rate.runs, rate.uncertainty, smi_count() - smis, smis);
+    warn_of(tsc_choose(rate.hz, told, &hz), told);
     /* hz > 2^20 and < 2^40, so both quotients fit 64 bits. */
     ns_mult = asm_div128(NS_PER_SEC >> (64 - NS_SHIFT), NS_PER_SEC << NS_SHIFT, hz);
     ticks_mult = asm_div128(hz >> (64 - NS_SHIFT), hz << NS_SHIFT, NS_PER_SEC);
     start = arch_tsc();
-    pr_info("TSC %lu.%03lu MHz by %s%s", hz / 1000000, hz / 1000 % 1000, name,
-            cpu_features.invariant_tsc ? ", invariant" : "");
+    pr_info("TSC %lu.%03lu MHz by %s%s", hz / 1000000, hz / 1000 % 1000,
+            rate.hz ? rate.name : "CPUID", cpu_features.invariant_tsc ? ", invariant" : "");
 }
 
 void tsc_delay(ns_t ns)
 {
-    uint64_t ticks = ns_mult ? arch_ns_to_tsc(ns) : ns * (GUESS_HZ / 1000000) / 1000;
+    uint64_t ticks = ns_mult ? arch_ns_to_tsc(ns) : ns * (TSC_GUESS_HZ / 1000000) / 1000;
     uint64_t from = asm_rdtsc();
 
     while (asm_rdtsc() - from < ticks)

@@ -2,13 +2,10 @@
 #ifndef ARCH_X86_TSC_REFERENCE_H
 #define ARCH_X86_TSC_REFERENCE_H
 
-#include "boot/fadt.h"
-#include "hv/types.h"
+#include "arch/x86/tsc_measure.h"
+#include "hv/firmware.h"
 
-/*
- * TSC ticks per second as measured against the best reference there is: PM timer, else HPET, else
- * PIT; *name says which. 0 when none of them moves.
- */
-uint64_t tsc_reference_measure(const struct fadt_info *fadt, paddr_t hpet, const char **name);
+/* By the best reference there is: PM timer, else HPET, else PIT. hz 0 when none of them moves. */
+struct tsc_rate tsc_reference_measure(const struct fadt_info *fadt, paddr_t hpet);
 
 #endif

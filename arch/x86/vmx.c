@@ -15,6 +15,7 @@
 
 #include "arch/x86/asm.h"
 #include "arch/x86/cpu_area.h"
+#include "arch/x86/features.h"
 #include "arch/x86/regs/cr.h"
 #include "arch/x86/regs/msr.h"
 #include "arch/x86/virt_vm.h"
@@ -66,7 +67,7 @@ static int cpu_turn_on(struct virt_cpu *vc, const char **why)
 
 static int vmx_cpu_enable(struct cpu *cpu, const char **why)
 {
-    int error = vmx_feature_control(why);
+    int error = firmware_allows_vmx(&cpu_msrs, why);
 
     if (!error)
         error = vmx_caps_check_cpu(why);

@@ -27,9 +27,8 @@ struct vmx_caps {
 
 extern struct vmx_caps vmx_caps;
 
-int vmx_caps_probe(const char **why);      /* fills vmx_caps; 0, or -ENODEV with the reason */
-int vmx_caps_check_cpu(const char **why);  /* this CPU is no less able than the boot CPU */
-int vmx_feature_control(const char **why); /* IA32_FEATURE_CONTROL of this CPU allows VMXON */
+int vmx_caps_probe(const char **why);     /* fills vmx_caps; 0, or -ENODEV with the reason */
+int vmx_caps_check_cpu(const char **why); /* this CPU is no less able than the boot CPU */
 
 /* vmx_vmcs.c: all with the VMCS current but vmx_borrow itself. */
 void vmx_vmcs_init(struct vcpu *v);     /* controls and what never changes */

@@ -55,25 +55,6 @@ static int refuse(const char **why, const char *reason)
     return -ENODEV;
 }
 
-int vmx_feature_control(const char **why)
-{
-    uint64_t value;
-
-    if (asm_rdmsr_safe(MSR_FEATURE_CONTROL, &value))
-        return refuse(why, "VT-x: IA32_FEATURE_CONTROL cannot be read");
-    if (!(value & FEATURE_CONTROL_LOCK)) {
-        value |= FEATURE_CONTROL_LOCK | FEATURE_CONTROL_VMX;
-        if (asm_wrmsr_safe(MSR_FEATURE_CONTROL, value))
-            return refuse(why, "VT-x: IA32_FEATURE_CONTROL cannot be written");
-    }
-    if (value & FEATURE_CONTROL_VMX)
-        return 0;
-    if (value & FEATURE_CONTROL_SMX)
-        return refuse(why, "VT-x: firmware allows it under Intel TXT only; turn TXT off in setup");
-    return refuse(
-        why, "VT-x: switched off by firmware; enable Intel Virtualization Technology in setup");
-}
-
 static int probe_ept(const char **why)
 {
     uint64_t caps = asm_rdmsr(MSR_VMX_EPT_VPID_CAP);
@@ -153,7 +134,7 @@ int vmx_caps_probe(const char **why)
             *why = "the CPU has no VT-x, or firmware hides it";
         return -ENODEV;
     }
-    error = vmx_feature_control(why);
+    error = firmware_allows_vmx(&cpu_msrs, why);
     if (!error)
         error = probe_secondary(why);
     if (!error)

@@ -1,4 +1,6 @@
 """Every way in: multiboot 1 and 2, BIOS and UEFI, QEMU and Bochs, AMD-V, VT-x and neither."""
+import re
+
 import pytest
 
 from rig import GUESTS, LOGS, Bochs, Qemu
@@ -37,6 +39,43 @@ def test_power_off_by_acpi(start, machine_type):
     machine.console.send("poweroff")
     machine.wait()
     assert machine.process.returncode == 0
+
+
+def test_panic_resets(start):
+    """panic=1: QEMU, told not to reboot, ends; without the option it would stay, halted."""
+    machine = start(Qemu(Shape(cores=2), "panic=1", debug_exit=False))
+    machine.console.expect_prompt()
+    machine.console.send("crash")
+    machine.console.expect("PANIC on CPU [0-9]+: crash")
+    machine.wait()
+    assert machine.process.returncode == 0
+
+
+CONTROL_REGISTERS = {"CR0": 0x80010033, "EFER": 0x1d00}  # 0x1d00: LME, LMA, NXE, SVME
+CR4_STRAY = ~(0x20 | 0x40 | 0x80 | 0x600 | 0x800 | 0x40000 | 0x300000)
+
+
+def test_control_registers_and_machine_checks(start):
+    """CR0, CR4 and EFER are whole and the same on every CPU; every bank of each tells its #MC."""
+    machine = start(Qemu(Shape(sockets=2, cores=2), "loglvl=debug", debug_exit=False))
+    machine.console.expect_prompt()
+    log = machine.console.run("log")
+    assert re.search(r"TSC: \d+ runs, edges of the best within \d+ ticks, \d+ SMIs", log)
+    lines = re.findall(r"CPU (\d): (\d:\d:\d), node 0, APIC id (\d), [0-9a-f]+:[0-9a-f]+:[0-9a-f]+, "
+                       r"microcode [0-9a-f]+", log)
+    assert lines == [("0", "0:0:0", "0"), ("1", "0:1:0", "1"),
+                     ("2", "1:2:0", "2"), ("3", "1:3:0", "3")]
+    registers = machine.monitor("info registers -a")
+    for name, wanted in CONTROL_REGISTERS.items():
+        found = [int(value, 16) for value in re.findall(rf"\b{name}=([0-9a-f]+)", registers)]
+        assert found == [wanted] * 4, name
+    cr4 = [int(value, 16) for value in re.findall(r"\bCR4=([0-9a-f]+)", registers)]
+    assert len(cr4) == 4 and len(set(cr4)) == 1
+    assert cr4[0] & 0x60 == 0x60 and not cr4[0] & CR4_STRAY
+    # QEMU refuses an uncorrected error where CR4.MCE, MCG_CTL or the bank's own bits are off.
+    assert "disabled" not in machine.monitor("mce 3 2 0xbe00000000000134 5 0x12345000 0x8c")
+    machine.console.expect("PANIC on CPU 3: machine check, status 5")
+    machine.console.expect("bank 2: status be00000000000134 address 0000000012345000")
 
 
 @pytest.mark.bochs

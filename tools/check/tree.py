@@ -7,7 +7,8 @@ import subprocess
 IMAGE_FOLDERS = ("boot", "arch", "kernel", "sched", "mm", "vmm")
 OWN_FOLDERS = IMAGE_FOLDERS + ("include", "tests", "tools")
 PURE = re.compile(r"(boot|sched|mm|vmm)/[^/]+\.[ch]|arch/x86/(topology|guest_cpuid)\w*\.[ch]"
-                  r"|arch/x86/(pci_uart|uart16550|way_out)\.[ch]")
+                  r"|arch/x86/(ap_call|cpu_model|firmware_msr|pci_uart|tsc_measure|uart16550|way_out)"
+                  r"\.[ch]")
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.M)
 
 

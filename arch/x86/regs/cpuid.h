@@ -44,9 +44,10 @@
 #define CPUID_1_EAX_EXT_FAMILY BITS(27, 20)
 
 /* leaf 7, subleaf 0 */
-#define CPUID_7_EBX_SMEP BIT(7)
-#define CPUID_7_EBX_SMAP BIT(20)
-#define CPUID_7_ECX_UMIP BIT(2)
+#define CPUID_7_EBX_TSC_ADJUST BIT(1)
+#define CPUID_7_EBX_SMEP       BIT(7)
+#define CPUID_7_EBX_SMAP       BIT(20)
+#define CPUID_7_ECX_UMIP       BIT(2)
 
 /* leaf 0x80000001 */
 #define CPUID_EXT_ECX_SVM     BIT(2)

@@ -8,15 +8,21 @@
 
 #define MSR_TSC              0x10u
 #define MSR_APIC_BASE        0x1bu
+#define MSR_SMI_COUNT        0x34u /* Intel: SMIs since reset */
 #define MSR_FEATURE_CONTROL  0x3au
+#define MSR_TSC_ADJUST       0x3bu
 #define MSR_UCODE_REV        0x8bu /* Intel: in EDX after CPUID 1; AMD: the whole value */
+#define MSR_MTRR_CAP         0xfeu
 #define MSR_SYSENTER_CS      0x174u
 #define MSR_SYSENTER_ESP     0x175u
 #define MSR_SYSENTER_EIP     0x176u
 #define MSR_MCG_CAP          0x179u
 #define MSR_MCG_STATUS       0x17au
 #define MSR_MCG_CTL          0x17bu
+#define MSR_MTRR_BASE(pair)  (0x200u + 2 * (pair))
+#define MSR_MTRR_MASK(pair)  (0x201u + 2 * (pair))
 #define MSR_PAT              0x277u
+#define MSR_MTRR_DEFAULT     0x2ffu
 #define MSR_MC_CTL(bank)     (0x400u + 4 * (bank))
 #define MSR_MC_STATUS(bank)  (0x401u + 4 * (bank))
 #define MSR_MC_ADDR(bank)    (0x402u + 4 * (bank))
@@ -36,6 +42,10 @@
 #define APIC_BASE_X2APIC     BIT(10)
 #define APIC_BASE_ENABLE     BIT(11)
 #define APIC_BASE_ADDR       BITS(51, 12)
+
+#define MTRR_CAP_VARIABLE    BITS(7, 0) /* pairs of base and mask */
+#define MTRR_CAP_FIXED       BIT(8)
+#define MTRR_MASK_VALID      BIT(11)
 
 #define FEATURE_CONTROL_LOCK BIT(0)
 #define FEATURE_CONTROL_SMX  BIT(1) /* VMXON allowed inside SMX */
