@@ -135,3 +135,33 @@ def test_length_cuts_the_table(start):
         "APIC: wrong checksum", "APIC: entry of type 0, length 8 at offset 60 ends the table",
         "SRAT: wrong checksum", "SRAT: entry of type 1, length 40 at offset 152 ends the table",
         "bytes of RAM from 0x10000000 on have no entry; given to the nearest node"])
+
+
+def lapic(apic_id, flags=1):
+    return struct.pack("<BBBBI", 0, 8, apic_id & 0xFF, apic_id, flags)
+
+
+def x2apic(apic_id, flags=1):
+    return struct.pack("<BBHIII", 9, 16, 0, apic_id, flags, apic_id)
+
+
+def madt_of(*entries):
+    return table(b"APIC", 4, struct.pack("<II", 0xFEE00000, 1) + b"".join(entries))
+
+
+def test_madt_of_all_kinds(start):
+    """Out of order, disabled and repeated, invalid, of both types, reserved; and a CPU not there."""
+    topology = boot_by_grub(start, without="APIC", tables={"madt": madt_of(
+        lapic(2), lapic(0), lapic(1, flags=0), lapic(1), x2apic(0), x2apic(3), lapic(0xFF),
+        x2apic(0xFFFFFFFF), bytes([0x7F, 6, 1, 2, 3, 4]), lapic(9, flags=2), lapic(9))})
+    assert [(cpu["cpu"], cpu["apic_id"], cpu["online"]) for cpu in topology["cpus"]] == \
+        [(0, 0, True), (1, 2, True), (2, 1, True), (3, 3, True), (4, 9, False)]
+    assert topology["warnings"] == []
+
+
+def test_madt_without_the_boot_cpu(start):
+    topology = boot_by_grub(start, without="APIC", tables={"madt": madt_of(lapic(3), lapic(1))})
+    assert [cpu["apic_id"] for cpu in topology["cpus"]] == [0, 3, 1]
+    assert all(cpu["online"] for cpu in topology["cpus"])
+    assert topology["warnings"] == \
+        ["APIC: the boot CPU, APIC id 0x0, is not in the table; added"]
