@@ -36,7 +36,7 @@ void arch_memory_from_allocator(void);
 uint32_t arch_boot_apic_id(void);
 
 /* Topology of n CPUs with these APIC ids into places[]; offline ones by the boot CPU's leaves. */
-void arch_topology(struct cpu_place *places, uint32_t n, bool units_are_cores, uint64_t *scratch,
+void arch_topology(struct cpu_place *places, uint32_t n, bool unit_siblings, uint64_t *scratch,
                    struct topology_counts *counts, struct fw_warnings *w);
 
 /* Words of scratch for arch_topology. */

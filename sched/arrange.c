@@ -4,7 +4,8 @@
  * The CPUs are sorted by (group, LLC, core, CPU); a group larger than the maximum is cut into the
  * fewest parts that hold it, as even as whole LLC domains allow; an LLC domain that alone exceeds
  * the maximum is cut likewise along cores. Siblings are never separated, except by arrangement
- * `cpu`: a core counts as where its first CPU is. Core and LLC numbers may repeat across sockets.
+ * `cpu`: a core counts as where its first CPU is. The cores of a unit are siblings, except by
+ * arrangement `core`. Core and LLC numbers may repeat across sockets.
  *
  * It is a function of the places alone, so CPUs may come online in any order, or never, and always
  * find the same runqueue. Ids ascend by (node, lowest CPU).
@@ -17,6 +18,11 @@
 #define KEY_LLC   BITS(35, 24)
 #define KEY_CORE  BITS(23, 12)
 #define KEY_CPU   BITS(11, 0)
+
+/* While siblings are brought together, above the CPU number. */
+#define FIRST_SOCKET  BITS(63, 40)
+#define FIRST_IN_UNIT BIT(39)
+#define FIRST_GROUP   BITS(38, 12) /* the unit, or the core */
 
 struct arranger {
     const struct cpu_place *places;
@@ -31,18 +37,25 @@ static uint64_t cpu_of(const struct arranger *a, uint32_t at)
     return FIELD_GET(KEY_CPU, a->keys[at]);
 }
 
-/* leader[cpu] = lowest CPU with the same (socket, core). Keys are used as scratch. */
-static void leaders_find(struct arranger *a)
+/*
+ * leader[cpu] = lowest of the CPUs that are not to be separated: those of one (socket, core), and
+ * of one unit unless the user wants a runqueue for each core. Keys are used as scratch.
+ */
+static void leaders_find(struct arranger *a, bool whole_units)
 {
     uint64_t core = UINT64_MAX, first = 0;
 
-    for (uint32_t cpu = 0; cpu < a->ncpus; cpu++)
-        a->keys[cpu] = ((uint64_t)(a->places[cpu].socket & 0xffffff) << 40) |
-                       ((uint64_t)(a->places[cpu].core & 0xfffffff) << 12) | cpu;
+    for (uint32_t cpu = 0; cpu < a->ncpus; cpu++) {
+        const struct cpu_place *p = &a->places[cpu];
+
+        a->keys[cpu] = FIELD_PREP(FIRST_SOCKET, p->socket) | cpu |
+                       (whole_units && p->unit ? FIRST_IN_UNIT | FIELD_PREP(FIRST_GROUP, p->unit)
+                                               : FIELD_PREP(FIRST_GROUP, p->core));
+    }
     sort_u64(a->keys, a->ncpus);
     for (uint32_t at = 0; at < a->ncpus; at++) {
-        if (a->keys[at] >> 12 != core) {
-            core = a->keys[at] >> 12;
+        if ((a->keys[at] & ~KEY_CPU) != core) {
+            core = a->keys[at] & ~KEY_CPU;
             first = cpu_of(a, at);
         }
         a->leader[cpu_of(a, at)] = first;
@@ -192,7 +205,7 @@ uint32_t arrange_cpus(const struct cpu_place *places, uint32_t ncpus,
     };
 
     ASSERT(ncpus > 0 && ncpus <= CPUS_MAX);
-    leaders_find(&a);
+    leaders_find(&a, arrangement != RUNQ_PER_CORE);
     keys_fill(&a, arrangement);
     for (uint32_t at = 0; at < ncpus;) {
         uint32_t end = block_end(&a, at, ncpus, KEY_GROUP);

@@ -60,7 +60,7 @@ struct sched_cpu {
     struct unit *reserved; /* [R] waits for this CPU's next pick; the CPU is tickled */
     struct runq *rq;       /* [i] */
     uint64_t bit;          /* [i] its local bit */
-    uint64_t siblings;     /* [i] local bits of its core, itself included */
+    uint64_t siblings;     /* [i] local bits of its core or unit, itself included */
     uint32_t cpu;          /* [i] */
     int32_t asym_class;    /* [i] kind of core: decides over a warm cache, CPU numbers do not */
     bool online;           /* [R] */

@@ -86,7 +86,7 @@ static void siblings_find(struct sched *s, struct sched_cpu *c)
     runq_for_each_bit (bit, c->rq->cpus) {
         const struct sched_cpu *other = runq_cpu(s, c->rq, bit);
 
-        if (other->place->core == c->place->core && other->place->socket == c->place->socket)
+        if (cpu_place_siblings(other->place, c->place))
             c->siblings |= bit;
     }
 }

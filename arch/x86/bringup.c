@@ -87,7 +87,7 @@ static void notes_tell(const struct topo_result *result, struct fw_warnings *w)
     }
 }
 
-void arch_topology(struct cpu_place *places, uint32_t n, bool units_are_cores, uint64_t *scratch,
+void arch_topology(struct cpu_place *places, uint32_t n, bool unit_siblings, uint64_t *scratch,
                    struct topology_counts *counts, struct fw_warnings *w)
 {
     struct topo_ids *ids = (struct topo_ids *)(scratch + TOPO_SCRATCH_WORDS(n));
@@ -101,7 +101,7 @@ void arch_topology(struct cpu_place *places, uint32_t n, bool units_are_cores, u
             arch = cpu_this()->arch;
         ids[i] = topology_decode(places[i].apic_id, cpuid_of(arch));
     }
-    topology_build(ids, n, units_are_cores ? TOPO_UNITS_ARE_CORES : 0, scratch, places, &result);
+    topology_build(ids, n, unit_siblings ? TOPO_UNITS_ARE_SIBLINGS : 0, scratch, places, &result);
     *counts = (struct topology_counts){
         .sockets = result.sockets,
         .llcs = result.llcs,

@@ -23,7 +23,7 @@
 #define CPU_IST_BYTES       (8 * KIB)
 #define CPU_STACK_WINDOW    (128 * KIB)
 #define CPU_STACK_TOP_BYTES 16 /* the struct cpu pointer, and a pad to keep the stack aligned */
-#define CPU_CPUID_ENTRIES   96u
+#define CPU_CPUID_ENTRIES   128u
 
 enum cpu_ist { IST_NONE, IST_NMI, IST_MC, IST_DF, IST_STACKS = IST_DF };
 

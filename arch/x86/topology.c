@@ -18,7 +18,11 @@
 #define LEVEL_TYPE_SMT         1u          /* the same number for "core" in 0x80000026 */
 #define LEVELS_MAX             8u
 
-#define CACHE_EAX_CORES        BITS(31, 26)
+#define CACHE_EAX_TYPE         BITS(4, 0)
+#define CACHE_EAX_LEVEL        BITS(7, 5)
+#define CACHE_EAX_SHARING      BITS(25, 14) /* less one */
+#define CACHE_EAX_CORES        BITS(31, 26) /* less one */
+#define CORE_THREADS_MAX       4u           /* Xeon Phi */
 #define CORE_TYPE              BITS(31, 24) /* leaf 0x1A EAX */
 #define CORE_TYPE_ATOM         0x20u
 #define AMD_26_EAX_HETERO      BIT(30)
@@ -56,24 +60,33 @@ void topo_note_add(struct topo_ids *ids, enum topo_note_code code, uint32_t told
 }
 
 /*
- * A socket shift must leave room for the CPUs that its own leaf and leaf 1 count. Bochs 2.7 gives
- * log2(cores) without the SMT bits. The counts then say how many bits there must be.
+ * A socket shift must leave room for the CPUs that its own leaf counts. Bochs 2.7 gives log2(cores)
+ * without the SMT bits, and counts cores too: leaf 1 then shows that the count lacks the threads.
+ * The counts say how many bits there must be. Leaf 1 alone is no reason to mend: hypervisors hand
+ * on the real package's count to guests whose sockets are smaller.
  */
-static void mend_socket_shift(struct topo_ids *ids, uint32_t count, uint32_t threads)
+static void mend_socket_shift(struct topo_ids *ids, uint32_t count, uint32_t logical)
 {
-    uint32_t told = ids->socket_shift;
-    uint32_t need = ids->core_shift + bits_log2_ceil((count + threads - 1) / threads);
+    uint32_t threads = ids->core_threads, told = ids->socket_shift;
+    bool counts_cores = threads > 1 && logical == threads * count;
+    uint32_t cpus = counts_cores ? logical : count;
+    uint32_t need = ids->core_shift + bits_log2_ceil((cpus + threads - 1) / threads);
 
-    if (count <= 1u << MIN(told, 31u) && told >= ids->core_shift)
+    if (cpus <= 1u << told && told >= ids->core_shift)
         return;
     ids->socket_shift = (uint8_t)MIN(need, (uint32_t)TOPO_SHIFT_ALL);
     topo_note_add(ids, TOPO_NOTE_SOCKET_SHIFT, told, ids->socket_shift);
 }
 
-/* Leaves 0xB, 0x1F and 0x80000026 have one form. False: the leaf is absent or empty. */
+/*
+ * Leaves 0xB, 0x1F and 0x80000026 have one form. False, and nothing changed: the leaf is absent,
+ * empty, or cut short before the level that would tell the socket.
+ */
 static bool shifts_from_levels(struct topo_ids *ids, struct cpuid_dump dump, uint32_t leaf)
 {
-    uint32_t threads = 1, count = 0;
+    uint32_t count = 0, logical = topo_leaf1_logical(dump);
+    struct topo_ids read = *ids;
+    bool past_threads = false;
 
     for (uint32_t level = 0; level < LEVELS_MAX; level++) {
         struct cpuid_regs r = cpuid_dump_lookup(dump, leaf, level);
@@ -82,34 +95,49 @@ static bool shifts_from_levels(struct topo_ids *ids, struct cpuid_dump dump, uin
         if (!type || !FIELD_GET(LEVEL_COUNT, r.ebx))
             break;
         count = (uint32_t)FIELD_GET(LEVEL_COUNT, r.ebx);
-        ids->socket_shift = (uint8_t)FIELD_GET(LEVEL_SHIFT, r.eax);
+        read.socket_shift = (uint8_t)FIELD_GET(LEVEL_SHIFT, r.eax);
+        past_threads |= type != LEVEL_TYPE_SMT;
         if (type == LEVEL_TYPE_SMT) {
-            ids->core_shift = ids->socket_shift;
-            threads = count;
-            ids->core_threads = (uint8_t)MIN(threads, 255u);
+            read.core_shift = read.socket_shift;
+            read.core_threads = (uint8_t)MIN(count, 255u);
         }
     }
-    if (!count)
+    if (!count || (!past_threads && logical > count))
         return false;
-    mend_socket_shift(ids, MAX(count, topo_leaf1_logical(dump)), threads);
+    mend_socket_shift(&read, count, logical);
+    *ids = read;
     return true;
+}
+
+/* APIC ids that share the first-level cache; 0: not told. */
+static uint32_t l1_sharing(struct cpuid_regs cache)
+{
+    bool told = FIELD_GET(CACHE_EAX_TYPE, cache.eax) && FIELD_GET(CACHE_EAX_LEVEL, cache.eax) == 1;
+
+    return told ? (uint32_t)FIELD_GET(CACHE_EAX_SHARING, cache.eax) + 1 : 0;
 }
 
 /*
  * Leaf 1 counts the APIC ids of the package, leaf 4 those of its cores. Both are rounded up to a
- * power of two by hardware, and exact under QEMU.
+ * power of two by hardware, and exact under QEMU. Only Intel's Pentium 4 has threads and no leaf 4.
+ * A quotient that no core can hold means that a field was too narrow for its count.
  */
 static bool shifts_from_leaf_4(struct topo_ids *ids, struct cpuid_dump dump)
 {
     uint32_t logical = topo_leaf1_logical(dump);
     struct cpuid_regs cache = cpuid_dump_lookup(dump, CPUID_CACHES, 0);
-    uint32_t cores = (uint32_t)FIELD_GET(CACHE_EAX_CORES, cache.eax) + 1;
+    bool intel = cpuid_dump_lookup(dump, 0, 0).ebx == CPUID_VENDOR_EBX_INTEL;
+    uint32_t cores =
+        intel || cache.eax ? (uint32_t)FIELD_GET(CACHE_EAX_CORES, cache.eax) + 1 : logical;
     uint32_t core_bits = bits_log2_ceil(cores), all_bits = bits_log2_ceil(logical);
+    uint32_t sharing = l1_sharing(cache);
 
     if (!cpuid_dump_lookup(dump, 1, 0).eax)
         return false;
     ids->core_threads = (uint8_t)MAX(logical / cores, 1u);
-    if (logical % cores == 0)
+    if (ids->core_threads > CORE_THREADS_MAX && sharing && sharing <= CORE_THREADS_MAX)
+        ids->core_shift = (uint8_t)bits_log2_ceil(sharing);
+    else if (logical % cores == 0)
         ids->core_shift = (uint8_t)bits_log2_ceil(logical / cores);
     else
         ids->core_shift = (uint8_t)(all_bits > core_bits ? all_bits - core_bits : 0);

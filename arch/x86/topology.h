@@ -28,11 +28,11 @@ enum topo_source {
 
 enum topo_note_code {
     TOPO_NOTE_SOCKET_SHIFT, /* told: shift the leaf gives; used: shift its own counts need */
-    TOPO_NOTE_EMPTY_LEAF_B, /* offered, but holds nothing; other leaves serve */
+    TOPO_NOTE_EMPTY_LEAF_B, /* offered, but does not tell the socket; other leaves serve */
     TOPO_NOTE_AMD_THREADS,  /* told: threads a core by 0x8000001E; used: by the counts */
     TOPO_NOTE_LLC_SPAN,     /* told: shift of a cache wider than the socket; used: the socket's */
     TOPO_NOTE_NO_LEAVES,    /* no topology leaf at all */
-    TOPO_NOTE_MIXED_SHIFTS, /* told, used: least and greatest socket shift among the CPUs */
+    TOPO_NOTE_MIXED_SHIFTS, /* told: a CPU's socket shift; used: the greatest of all CPUs' */
     TOPO_NOTE_SAME_APIC_ID, /* told: an APIC id that two CPUs carry */
     TOPO_NOTES
 };
@@ -42,7 +42,7 @@ enum topo_note_code {
 /* How strong a core is within a hybrid machine; all are TOPO_CORE_BIG where cores do not differ. */
 enum topo_core_rank { TOPO_CORE_LOW_POWER, TOPO_CORE_SMALL, TOPO_CORE_BIG };
 
-/* One CPU, decoded. Its core is apic_id >> core_shift, its socket apic_id >> socket_shift. */
+/* One CPU, decoded. Its core is apic_id >> core_shift, its socket by the greatest socket_shift. */
 struct topo_ids {
     uint32_t apic_id;
     uint32_t notes;           /* BIT(enum topo_note_code) */
@@ -53,7 +53,7 @@ struct topo_ids {
     uint8_t unit_shift;       /* AMD family 15h: bits within a compute unit; else core_shift */
     uint8_t socket_shift;     /* 0..TOPO_SHIFT_ALL */
     uint8_t llc_shift;        /* core_shift..socket_shift */
-    uint8_t llc_level;        /* 2, 3, ..; 0: no cache leaves, the socket stands in */
+    uint8_t llc_level;        /* 3, 2, 1: the core; 0: no cache leaves, the socket stands in */
     uint8_t llc_part;         /* AMD family 15h: die within the package */
     enum topo_source source;  /* of the socket shift */
     enum topo_core_rank rank;
@@ -74,7 +74,7 @@ struct topo_result {
 };
 
 enum {
-    TOPO_UNITS_ARE_CORES = 1 << 0, /* smt=compute-unit: family 15h's two cores count as siblings */
+    TOPO_UNITS_ARE_SIBLINGS = 1 << 0, /* smt=compute-unit: name family 15h's units in the places */
 };
 
 /* Words of scratch that topology_build needs for `ncpus`. */
@@ -86,9 +86,9 @@ struct topo_ids topology_decode(uint32_t apic_id, struct cpuid_dump dump);
 /*
  * Number cores, LLCs, sockets and threads of ids[0..n), which stand in CPU number order.
  *
- * places[i].cpu, .apic_id, .thread, .core, .llc, .socket and .asym_prio are written, .node is left.
- * Sockets, cores and LLCs count up by their lowest APIC id, threads by APIC id within the core.
- * O(n log n), n <= CPUS_MAX; `flags` are TOPO_UNITS_ARE_CORES or 0.
+ * All of places[i] but .node is written. Sockets, cores and LLCs count up by their lowest APIC id,
+ * threads by APIC id within the core; .unit is 0 without TOPO_UNITS_ARE_SIBLINGS, the only flag.
+ * O(n log n), n <= CPUS_MAX.
  */
 void topology_build(const struct topo_ids ids[], uint32_t n, uint32_t flags, uint64_t scratch[],
                     struct cpu_place places[], struct topo_result *out);

@@ -21,16 +21,23 @@
 #define FAMILY_ZEN          0x17u
 #define THREADS_PER_ZEN_MAX 2u
 
-/*
- * Threads a core by 0x8000001E, unless it contradicts itself. Emulators that do not tell the bits
- * of the APIC id may count cores in its place: then more than two, or an APIC id that is not the
- * CPU's own, gives it away.
- */
+/* Threads a core by 0x8000001E. */
 static uint32_t zen_threads(struct cpuid_dump dump)
+{
+    uint32_t ebx = cpuid_dump_lookup(dump, CPUID_AMD_TOPOLOGY, 0).ebx;
+
+    return (uint32_t)FIELD_GET(AMD_UNIT_EBX_PER, ebx) + 1;
+}
+
+/*
+ * Emulators that do not tell the bits of the APIC id may count cores in the place of threads: then
+ * more than two, or an APIC id that is not the CPU's own, gives it away.
+ */
+static uint32_t zen_threads_doubted(struct cpuid_dump dump)
 {
     struct cpuid_regs unit = cpuid_dump_lookup(dump, CPUID_AMD_TOPOLOGY, 0);
     uint32_t own_id = (uint32_t)FIELD_GET(CPUID_1_EBX_APIC_ID, cpuid_dump_lookup(dump, 1, 0).ebx);
-    uint32_t threads = (uint32_t)FIELD_GET(AMD_UNIT_EBX_PER, unit.ebx) + 1;
+    uint32_t threads = zen_threads(dump);
     bool sound = threads <= THREADS_PER_ZEN_MAX && (unit.eax & 0xff) == own_id;
 
     return sound ? threads : 1;
@@ -42,16 +49,28 @@ static uint32_t zen_threads(struct cpuid_dump dump)
  */
 static void zen_shifts_by_count(struct topo_ids *ids, struct cpuid_dump dump, uint32_t count)
 {
-    uint32_t logical = topo_leaf1_logical(dump);
-    struct cpuid_regs unit = cpuid_dump_lookup(dump, CPUID_AMD_TOPOLOGY, 0);
-    uint32_t told = (uint32_t)FIELD_GET(AMD_UNIT_EBX_PER, unit.ebx) + 1;
+    uint32_t logical = topo_leaf1_logical(dump), told = zen_threads(dump);
     bool counts_cores = logical > count && logical % count == 0;
-    uint32_t threads = counts_cores ? logical / count : zen_threads(dump);
+    uint32_t threads = counts_cores ? logical / count : zen_threads_doubted(dump);
     uint32_t cores = counts_cores ? count : (count + threads - 1) / threads;
 
     ids->core_threads = (uint8_t)threads;
     ids->core_shift = (uint8_t)bits_log2_ceil(threads);
     ids->socket_shift = (uint8_t)(ids->core_shift + bits_log2_ceil(cores));
+    if (told != threads)
+        topo_note_add(ids, TOPO_NOTE_AMD_THREADS, told, threads);
+}
+
+/* The ids' bits are told: threads are credible if they, and a whole number of them, fit. */
+static void zen_shifts_by_bits(struct topo_ids *ids, struct cpuid_dump dump, uint32_t count,
+                               uint32_t bits)
+{
+    uint32_t told = zen_threads(dump);
+    uint32_t threads = bits_log2_ceil(told) <= bits && count % told == 0 ? told : 1;
+
+    ids->core_threads = (uint8_t)MIN(threads, 255u);
+    ids->core_shift = (uint8_t)bits_log2_ceil(threads);
+    ids->socket_shift = (uint8_t)bits;
     if (told != threads)
         topo_note_add(ids, TOPO_NOTE_AMD_THREADS, told, threads);
 }
@@ -65,13 +84,15 @@ bool topo_amd_shifts(struct topo_ids *ids, struct cpuid_dump dump)
 
     if (!topo_is_amd(dump) || !sizes.eax)
         return false;
-    if (zen && !bits) {
+    if (zen && bits) {
+        zen_shifts_by_bits(ids, dump, count, bits);
+    } else if (zen) {
         zen_shifts_by_count(ids, dump, count);
-        return true;
+    } else {
+        ids->core_threads = 1;
+        ids->core_shift = 0;
+        ids->socket_shift = (uint8_t)(bits ? bits : bits_log2_ceil(count));
     }
-    ids->core_threads = zen ? (uint8_t)zen_threads(dump) : 1;
-    ids->core_shift = (uint8_t)bits_log2_ceil(ids->core_threads);
-    ids->socket_shift = (uint8_t)MAX(bits ? bits : bits_log2_ceil(count), ids->core_shift);
     return true;
 }
 

@@ -3,11 +3,14 @@
  *
  * Only the CPUs passed in exist; gaps in the APIC ids leave no gaps in the numbers. A group is
  * known by its APIC id prefix together with the shift that made it, so CPUs that disagree about a
- * shift (hybrid parts, a CPU whose leaves were mended) are never thrown together by chance. The
- * groups of one kind need not be contiguous in APIC ids: low-power cores sit amid the ids of the
- * L3's owners.
+ * shift (hybrid parts, a CPU whose leaves were mended) are never thrown together by chance. Only
+ * the socket's shift is one for all: the greatest that a CPU tells, for a socket is the machine's.
+ * The groups of one kind need not be contiguous in APIC ids: low-power cores sit amid the ids of
+ * the L3's owners.
  *
- * Invariant: every number below its count is used; the lowest APIC ids have the lowest numbers.
+ * Invariants: every number below its count is used; the lowest APIC ids have the lowest numbers. A
+ * core lies within one LLC and that within one socket, whatever the leaves say: the core's first
+ * CPU speaks for all of it.
  */
 #include "arch/x86/topology.h"
 
@@ -32,29 +35,37 @@ struct build {
     uint64_t *order; /* rank -> APIC id over CPU number */
     uint64_t *keys;
     uint32_t n;
-    uint32_t flags;
+    uint32_t socket_shift; /* of all CPUs */
 };
 
-enum group_kind { GROUP_CORE, GROUP_LLC, GROUP_SOCKET };
+enum group_kind { GROUP_CORE, GROUP_UNIT, GROUP_LLC };
 
 static uint32_t cpu_at(const struct build *b, uint32_t rank)
 {
     return (uint32_t)FIELD_GET(KEY_RANK, b->order[rank]);
 }
 
-static uint64_t group_key(const struct build *b, enum group_kind kind, const struct topo_ids *id)
+static uint64_t key_make(uint32_t apic_id, uint64_t shift, uint64_t level, uint64_t part)
 {
-    uint64_t shift = id->socket_shift, level = 0, part = 0;
+    return FIELD_PREP(KEY_PREFIX, (uint64_t)apic_id >> shift) | FIELD_PREP(KEY_PART, part) |
+           FIELD_PREP(KEY_LEVEL, level) | FIELD_PREP(KEY_SHIFT, shift);
+}
+
+/* The key of the CPU at `rank`, without the rank. LLCs and units are told by the core's first. */
+static uint64_t group_key(const struct build *b, enum group_kind kind, uint32_t rank)
+{
+    uint32_t cpu = cpu_at(b, rank);
+    const struct topo_ids *id = &b->ids[cpu];
 
     if (kind == GROUP_CORE)
-        shift = b->flags & TOPO_UNITS_ARE_CORES ? id->unit_shift : id->core_shift;
-    if (kind == GROUP_LLC) {
-        shift = id->llc_shift;
-        level = id->llc_level;
-        part = id->llc_part;
-    }
-    return FIELD_PREP(KEY_PREFIX, (uint64_t)id->apic_id >> shift) | FIELD_PREP(KEY_PART, part) |
-           FIELD_PREP(KEY_LEVEL, level) | FIELD_PREP(KEY_SHIFT, shift);
+        return key_make(id->apic_id, id->core_shift, 0, 0);
+    id = &b->ids[cpu_at(b, b->places[cpu].llc)];
+    if (kind == GROUP_UNIT)
+        return key_make(id->apic_id, id->unit_shift, 0, 0);
+    if (!id->llc_level) /* without caches the socket */
+        return key_make(id->apic_id, b->socket_shift, 0, 0);
+    return key_make(id->apic_id, MIN((uint32_t)id->llc_shift, b->socket_shift), id->llc_level,
+                    id->llc_part);
 }
 
 static uint32_t *place_number(struct cpu_place *place, enum group_kind kind)
@@ -62,10 +73,10 @@ static uint32_t *place_number(struct cpu_place *place, enum group_kind kind)
     switch (kind) {
     case GROUP_CORE:
         return &place->core;
-    case GROUP_LLC:
-        return &place->llc;
+    case GROUP_UNIT:
+        return &place->unit;
     default:
-        return &place->socket;
+        return &place->llc;
     }
 }
 
@@ -81,7 +92,7 @@ static uint32_t groups_number(struct build *b, enum group_kind kind)
     uint32_t count = 0, leader = 0;
 
     for (uint32_t rank = 0; rank < b->n; rank++)
-        b->keys[rank] = group_key(b, kind, &b->ids[cpu_at(b, rank)]) | rank;
+        b->keys[rank] = group_key(b, kind, rank) | rank;
     sort_u64(b->keys, b->n);
     for (uint32_t i = 0; i < b->n; i++) {
         uint32_t rank = (uint32_t)FIELD_GET(KEY_RANK, b->keys[i]);
@@ -101,19 +112,68 @@ static uint32_t groups_number(struct build *b, enum group_kind kind)
     return count;
 }
 
-/* The keys still stand in core order: an index in the core is the distance from its first. */
+/*
+ * The keys still stand in core order: an index in the core is the distance from its first, whose
+ * rank is left in `llc` until the LLCs are numbered.
+ */
 static uint32_t threads_number(struct build *b)
 {
-    uint32_t most = 0, thread = 0;
+    uint32_t most = 0, thread = 0, leader = 0;
 
     for (uint32_t i = 0; i < b->n; i++) {
         bool first = !i || (b->keys[i] & KEY_GROUP) != (b->keys[i - 1] & KEY_GROUP);
+        uint32_t rank = (uint32_t)FIELD_GET(KEY_RANK, b->keys[i]);
 
         thread = first ? 0 : thread + 1;
-        b->places[cpu_at(b, (uint32_t)FIELD_GET(KEY_RANK, b->keys[i]))].thread = thread;
+        leader = first ? rank : leader;
+        b->places[cpu_at(b, rank)].thread = thread;
+        b->places[cpu_at(b, rank)].llc = leader;
         most = MAX(most, thread + 1);
     }
     return most;
+}
+
+/* All sockets have one shift, so that APIC id order is their order. */
+static uint32_t sockets_number(struct build *b)
+{
+    uint64_t last = UINT64_MAX;
+    uint32_t count = 0;
+
+    for (uint32_t rank = 0; rank < b->n; rank++) {
+        uint32_t cpu = cpu_at(b, rank);
+        uint64_t prefix = (uint64_t)b->ids[cpu].apic_id >> b->socket_shift;
+
+        count += prefix != last;
+        last = prefix;
+        b->places[cpu].socket = count - 1;
+    }
+    return count;
+}
+
+/* From 1 up; a unit of one core is none. */
+static void units_number(struct build *b)
+{
+    groups_number(b, GROUP_UNIT);
+    for (uint32_t cpu = 0; cpu < b->n; cpu++) {
+        struct cpu_place *place = &b->places[cpu];
+        const struct topo_ids *first = &b->ids[cpu_at(b, place->llc)];
+
+        place->unit = first->unit_shift > first->core_shift ? place->unit + 1 : 0;
+    }
+}
+
+/* The greatest that is told; a CPU without leaves has a say only where no CPU has any. */
+static uint32_t socket_shift_of_all(const struct topo_ids ids[], uint32_t n)
+{
+    uint32_t greatest = 0;
+    bool told = false;
+
+    for (uint32_t cpu = 0; cpu < n; cpu++)
+        if (ids[cpu].source != TOPO_FROM_NOTHING) {
+            greatest = MAX(greatest, (uint32_t)ids[cpu].socket_shift);
+            told = true;
+        }
+    return told ? greatest : TOPO_SHIFT_ALL;
 }
 
 static void note_count(struct topo_result *out, enum topo_note_code code, uint32_t cpu,
@@ -130,21 +190,16 @@ static void note_count(struct topo_result *out, enum topo_note_code code, uint32
 
 static void notes_collect(const struct build *b, struct topo_result *out)
 {
-    uint32_t least = TOPO_SHIFT_ALL, greatest = 0;
-
     for (uint32_t cpu = 0; cpu < b->n; cpu++) {
         const struct topo_ids *id = &b->ids[cpu];
 
         for (enum topo_note_code code = 0; code < TOPO_NOTES; code++)
             if (id->notes & BIT(code))
                 note_count(out, code, cpu, id->told[code], id->used[code]);
-        least = MIN(least, (uint32_t)id->socket_shift);
-        greatest = MAX(greatest, (uint32_t)id->socket_shift);
+        if (id->source != TOPO_FROM_NOTHING && id->socket_shift != b->socket_shift)
+            note_count(out, TOPO_NOTE_MIXED_SHIFTS, cpu, id->socket_shift, b->socket_shift);
         out->hybrid |= id->rank != b->ids[0].rank;
     }
-    for (uint32_t cpu = 0; cpu < b->n; cpu++)
-        if (least != greatest && b->ids[cpu].socket_shift != greatest)
-            note_count(out, TOPO_NOTE_MIXED_SHIFTS, cpu, least, greatest);
     for (uint32_t rank = 1; rank < b->n; rank++) {
         uint32_t id = b->ids[cpu_at(b, rank)].apic_id;
 
@@ -156,20 +211,23 @@ static void notes_collect(const struct build *b, struct topo_result *out)
 void topology_build(const struct topo_ids ids[], uint32_t n, uint32_t flags, uint64_t scratch[],
                     struct cpu_place places[], struct topo_result *out)
 {
-    struct build b = {ids, places, scratch, scratch + n, n, flags};
+    struct build b = {ids, places, scratch, scratch + n, n, socket_shift_of_all(ids, n)};
 
     ASSERT(n <= CPUS_MAX);
     *out = (struct topo_result){.threads = n};
     for (uint32_t cpu = 0; cpu < n; cpu++)
         b.order[cpu] = FIELD_PREP(BITS(43, 12), ids[cpu].apic_id) | cpu;
     sort_u64(b.order, n);
-    out->sockets = groups_number(&b, GROUP_SOCKET);
-    out->llcs = groups_number(&b, GROUP_LLC);
+    out->sockets = sockets_number(&b);
     out->cores = groups_number(&b, GROUP_CORE);
     out->threads_per_core_max = threads_number(&b);
+    if (flags & TOPO_UNITS_ARE_SIBLINGS)
+        units_number(&b);
+    out->llcs = groups_number(&b, GROUP_LLC);
     for (uint32_t cpu = 0; cpu < n; cpu++) {
         places[cpu].cpu = cpu;
         places[cpu].apic_id = ids[cpu].apic_id;
+        places[cpu].unit = flags & TOPO_UNITS_ARE_SIBLINGS ? places[cpu].unit : 0;
         /* Stronger cores first, then lower CPU numbers: always positive. */
         places[cpu].asym_prio =
             (int32_t)((uint32_t)ids[cpu].rank << ASYM_RANK_SHIFT) + (int32_t)(CPUS_MAX - 1 - cpu);
@@ -181,11 +239,11 @@ const char *topology_note_text(enum topo_note_code code)
 {
     static const char *const texts[TOPO_NOTES] = {
         [TOPO_NOTE_SOCKET_SHIFT] = "CPUID's socket shift leaves no room for its own CPU count",
-        [TOPO_NOTE_EMPTY_LEAF_B] = "CPUID leaf 0xB is empty; older leaves are used",
+        [TOPO_NOTE_EMPTY_LEAF_B] = "CPUID leaf 0xB is empty or cut short; older leaves are used",
         [TOPO_NOTE_AMD_THREADS] = "CPUID leaf 0x8000001E's threads per core are not credible",
         [TOPO_NOTE_LLC_SPAN] = "CPUID shows a last-level cache wider than the socket; cut",
         [TOPO_NOTE_NO_LEAVES] = "no CPUID topology; one socket of single-thread cores assumed",
-        [TOPO_NOTE_MIXED_SHIFTS] = "CPUs disagree about CPUID's socket shift",
+        [TOPO_NOTE_MIXED_SHIFTS] = "CPUs disagree about CPUID's socket shift; the greatest is used",
         [TOPO_NOTE_SAME_APIC_ID] = "two CPUs carry one APIC id",
     };
 

@@ -39,8 +39,8 @@ enum option_ple { PLE_OFF, PLE_ON, PLE_AUTO };
       "Nodes from SRAT (on), one node (off), equal parts of memory (fake), or one node because " \
       "SRAT is not read (noacpi).")                                                              \
     X(WORD, smt, "smt", SMT_ON, 0, 0, "off on compute-unit", BOOT,                               \
-      "Use every hardware thread (on) or one per core (off); compute-unit also treats the two "  \
-      "cores of an AMD family 15h unit as siblings.")                                            \
+      "Use every hardware thread (on) or one per core (off); with compute-unit the scheduler "   \
+      "takes the two cores of an AMD family 15h unit for siblings.")                             \
     X(UINT, maxcpus, "maxcpus", CPUS_MAX, 1, CPUS_MAX, "", BOOT,                                 \
       "Most CPUs to bring up, the boot CPU included.")                                           \
     X(WORD, credit2_runqueue, "credit2_runqueue", 3, 0, 0, "cpu core llc socket node all", BOOT, \

@@ -1,8 +1,10 @@
 """The printed topology equals the machine that was asked for, over shapes of all kinds."""
 import itertools
+import time
 
 import pytest
 
+from backends import module, start_vm
 from rig import Bochs, Qemu
 from shape import INTEL_WITH_SVM, MIB, Node, Shape
 
@@ -143,6 +145,31 @@ def test_sixteen_cpus_in_bochs(start):
     assert [(c["socket"], c["core"], c["thread"], c["node"]) for c in topology["cpus"]] == \
         [(cpu // 8, cpu // 2, cpu % 2, cpu // 4) for cpu in range(16)]
     check_memory(topology, shape, BIOS_MIB)
+
+
+# QEMU tells family 15h's units by 0x8000001E alone once leaf 0xB is away: a unit for each "core".
+UNITS = "EPYC,family=21,model=2,stepping=0,cpuid-0xb=off"
+
+
+@pytest.mark.parametrize("option, beside", [("smt=on", [1, 2, 3]), ("smt=compute-unit", [2, 3])])
+def test_compute_units(start, option, beside):
+    """Two cores each in the listing; with CPU 0 busy, its unit's other core is not wholly idle."""
+    machine = start(Qemu(Shape(cores=2, threads=2, cpu=UNITS), option,
+                         [module("spin", "name=spin memory=16M cpus=0", "ms=0")]))
+    machine.console.expect_prompt()
+    start_vm(machine, "spin")
+    topology = machine.console.command("topology --json")
+    assert topology["cores"] == 4
+    assert [(cpu["core"], cpu["thread"]) for cpu in topology["cpus"]] == \
+        [(0, 0), (1, 0), (2, 0), (3, 0)]
+    seen, deadline = None, time.monotonic() + machine.timeout
+    while seen != [beside]:
+        assert time.monotonic() < deadline, f"wholly idle: {seen}"
+        queues = machine.console.command("runq --json")["runqueues"]
+        seen = [queue["smt_idle"] for queue in queues]
+
+
+TWO = Shape(sockets=2, cores=2, nodes=nodes((2, 256), (2, 256)))
 
 
 TWO = Shape(sockets=2, cores=2, nodes=nodes((2, 256), (2, 256)), distance={(0, 1): 30, (1, 0): 30})

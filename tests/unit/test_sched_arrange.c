@@ -154,6 +154,22 @@ static void test_siblings_on_two_nodes(void **state)
     assert_int_equal(arrange_cpus(places, 4, RUNQ_PER_NODE, 16, runq_of, scratch), 1);
 }
 
+/* smt=compute-unit: two cores of one unit stay together, but are two by arrangement `core`. */
+static void test_units_stay_whole(void **state)
+{
+    static const uint32_t want[] = {0, 0, 1, 1, 2, 2};
+
+    (void)state;
+    for (uint32_t cpu = 0; cpu < 6; cpu++)
+        places[cpu] = (struct cpu_place){.cpu = cpu, .core = cpu, .unit = 1 + cpu / 2};
+    assert_int_equal(arrange_cpus(places, 6, RUNQ_PER_SOCKET, 3, runq_of, scratch), 3);
+    assert_memory_equal(runq_of, want, sizeof(want));
+    assert_int_equal(arrange_cpus(places, 6, RUNQ_PER_CORE, 16, runq_of, scratch), 6);
+    for (uint32_t cpu = 0; cpu < 6; cpu++)
+        places[cpu].unit = 0;
+    assert_int_equal(arrange_cpus(places, 6, RUNQ_PER_SOCKET, 3, runq_of, scratch), 2);
+}
+
 static void test_random_shapes(void **state)
 {
     (void)state;
@@ -197,6 +213,7 @@ int main(void)
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_hybrid_cores),
         cmocka_unit_test(test_siblings_on_two_nodes),
+        cmocka_unit_test(test_units_stay_whole),
         cmocka_unit_test(test_random_shapes),
         cmocka_unit_test(test_names),
     };

@@ -51,6 +51,32 @@ static void machine_build(uint32_t flags)
     topology_build(machine.ids, machine.n, flags, machine.scratch, machine.places, &machine.result);
 }
 
+/* A core's CPUs count up as threads and share LLC and unit; an LLC lies in one socket. */
+static void nesting_check(void)
+{
+    static uint32_t llc_of[CPUS], unit_of[CPUS], socket_of[CPUS], threads[CPUS], highest[CPUS];
+
+    memset(threads, 0, sizeof threads);
+    memset(highest, 0, sizeof highest);
+    memset(socket_of, 0xff, sizeof socket_of);
+    for (uint32_t cpu = 0; cpu < machine.n; cpu++) {
+        const struct cpu_place *p = &machine.places[cpu];
+
+        if (!threads[p->core]++) {
+            llc_of[p->core] = p->llc;
+            unit_of[p->core] = p->unit;
+        }
+        highest[p->core] = p->thread > highest[p->core] ? p->thread : highest[p->core];
+        assert_int_equal(llc_of[p->core], p->llc);
+        assert_int_equal(unit_of[p->core], p->unit);
+        if (socket_of[p->llc] == UINT32_MAX)
+            socket_of[p->llc] = p->socket;
+        assert_int_equal(socket_of[p->llc], p->socket);
+    }
+    for (uint32_t core = 0; core < machine.result.cores; core++)
+        assert_int_equal(highest[core] + 1, threads[core]);
+}
+
 /* Numbers go up by lowest APIC id without holes, members of a group agree, threads count up. */
 static void numbers_check(void)
 {
@@ -78,6 +104,7 @@ static void numbers_check(void)
     assert_int_equal(next[1], machine.result.llcs);
     assert_int_equal(next[2], machine.result.sockets);
     assert_int_equal(machine.result.threads, machine.n);
+    nesting_check();
 }
 
 static void row_check(const struct topology_row *row)
@@ -160,18 +187,55 @@ static void strong_cores_are_preferred(void **state)
     assert_true(machine.places[machine.n - 1].asym_prio > machine.places[0].asym_prio);
 }
 
-static void compute_units_can_be_cores(void **state)
+/* smt=compute-unit names the units; the cores stay two in every count and number. */
+static void compute_units_are_two_cores(void **state)
 {
     (void)state;
-    machine_decode(row_named("Interlagos"));
-    machine_build(TOPO_UNITS_ARE_CORES);
-    assert_int_equal(machine.result.cores, 12);
-    assert_int_equal(machine.result.threads_per_core_max, 2);
-    assert_int_equal(machine.result.llcs, 4);
-    numbers_check();
-    machine_decode(row_named("Threadripper")); /* no units: nothing changes */
-    machine_build(TOPO_UNITS_ARE_CORES);
+    machine_decode(row_named("Interlagos pair"));
+    for (uint32_t wanted = 0; wanted < 2; wanted++) {
+        machine_build(wanted ? TOPO_UNITS_ARE_SIBLINGS : 0);
+        assert_int_equal(machine.result.cores, 24);
+        assert_int_equal(machine.result.threads_per_core_max, 1);
+        assert_int_equal(machine.result.llcs, 4);
+        numbers_check();
+        for (uint32_t cpu = 0; cpu < machine.n; cpu++)
+            for (uint32_t other = 0; other < machine.n; other++)
+                assert_int_equal(cpu_place_siblings(&machine.places[cpu], &machine.places[other]),
+                                 wanted ? cpu / 2 == other / 2 : cpu == other);
+    }
+    machine_decode(row_named("Threadripper")); /* threads, and no units */
+    machine_build(TOPO_UNITS_ARE_SIBLINGS);
     assert_int_equal(machine.result.cores, 16);
+    for (uint32_t cpu = 0; cpu < machine.n; cpu++)
+        assert_int_equal(machine.places[cpu].unit, 0);
+}
+
+/* Damaged leaves of one thread cannot put it into another LLC than its sibling. */
+static void core_lies_in_one_llc(void **state)
+{
+    (void)state;
+    machine.n = 4;
+    for (uint32_t i = 0; i < 4; i++)
+        machine.ids[i] = topology_decode(i, row_dump(row_named("Xeon E5 v2"), 0));
+    machine.ids[1].llc_shift = machine.ids[1].core_shift;
+    machine.ids[2].llc_level = 2; /* of the second core the first thread speaks */
+    machine_build(0);
+    assert_int_equal(machine.result.llcs, 2);
+    assert_int_equal(machine.places[0].llc, machine.places[1].llc);
+    assert_int_equal(machine.places[2].llc, machine.places[3].llc);
+    numbers_check();
+    /* Caches without any leaf that tells the socket: wider than the sockets that others tell. */
+    machine.ids[2] = machine.ids[3] = (struct topo_ids){.apic_id = 32,
+                                                        .core_threads = 1,
+                                                        .socket_shift = TOPO_SHIFT_ALL,
+                                                        .llc_shift = TOPO_SHIFT_ALL,
+                                                        .llc_level = 3,
+                                                        .source = TOPO_FROM_NOTHING};
+    machine.ids[3].apic_id = 64;
+    machine_build(0);
+    assert_int_equal(machine.result.sockets, 3);
+    assert_int_equal(machine.result.llcs, 3);
+    numbers_check();
 }
 
 /* Bochs's ryzen of two one-thread cores: the boot CPU's leaf looks sound, the other's does not. */
@@ -209,6 +273,7 @@ static void doubtful_ids_are_noted(void **state)
     assert_int_equal(machine.result.notes[TOPO_NOTE_MIXED_SHIFTS].cpu, 1);
     assert_int_equal(machine.result.notes[TOPO_NOTE_MIXED_SHIFTS].told, 2);
     assert_int_equal(machine.result.notes[TOPO_NOTE_MIXED_SHIFTS].used, 5);
+    assert_int_equal(machine.places[1].socket, 1);
     for (uint32_t code = 0; code < TOPO_NOTES; code++)
         assert_true(strlen(topology_note_text(code)) > 10);
 }
@@ -282,7 +347,7 @@ static void garbage_keeps_the_invariants(void **state)
             assert_true(id.socket_shift <= TOPO_SHIFT_ALL && id.llc_part < 8);
             machine.ids[cpu] = id;
         }
-        machine_build(round % 2 ? TOPO_UNITS_ARE_CORES : 0);
+        machine_build(round % 2 ? TOPO_UNITS_ARE_SIBLINGS : 0);
         numbers_check();
     }
 }
@@ -293,7 +358,8 @@ int main(void)
         cmocka_unit_test(machines_have_their_shape),
         cmocka_unit_test(cpu_order_does_not_matter),
         cmocka_unit_test(strong_cores_are_preferred),
-        cmocka_unit_test(compute_units_can_be_cores),
+        cmocka_unit_test(compute_units_are_two_cores),
+        cmocka_unit_test(core_lies_in_one_llc),
         cmocka_unit_test(contradicting_cpus_are_kept_apart),
         cmocka_unit_test(doubtful_ids_are_noted),
         cmocka_unit_test(largest_machine_is_built),

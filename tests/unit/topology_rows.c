@@ -12,7 +12,7 @@
 /* clang-format off */
 #define INTEL(max)     {0, 0, {max, 0x756e6547, 0x6c65746e, 0x49656e69}}
 #define AMD(max)       {0, 0, {max, 0x68747541, 0x444d4163, 0x69746e65}}
-#define ZHAOXIN(max)   {0, 0, {max, 0x746e6543, 0x736c7561, 0x48727561}}
+#define VIA(max)       {0, 0, {max, 0x746e6543, 0x736c7561, 0x48727561}}
 #define P_CORE         {0x1a, 0, {0x40u << 24, 0, 0, 0}}
 #define E_CORE         {0x1a, 0, {0x20u << 24, 0, 0, 0}}
 #define G34            {0x80000001, 0, {0, 0x30000000, 0, 0}}
@@ -154,7 +154,7 @@ const struct topology_row topology_rows[] = {
      {{0, 4, 1, 0}, {4, 2, 2, 1}}, 1, 4, 2, 2, 0, true},
 
     {"Zhaoxin KH-40000 pair: dies, an L3 for four cores, gaps in the ids",
-     {{ZHAOXIN(0x1f), ONE(0x507bb, 64), LEVEL(0x1f, 0, 1, 0, 1), LEVEL(0x1f, 1, 2, 4, 16),
+     {{VIA(0x1f), ONE(0x507bb, 64), LEVEL(0x1f, 0, 1, 0, 1), LEVEL(0x1f, 1, 2, 4, 16),
        LEVEL(0x1f, 2, 5, 6, 32), CACHE(0, 2, 1, 64), CACHE(1, 3, 4, 64)}},
      {{0, 32, 1, 0}, {64, 32, 1, 0}}, 2, 64, 16, 1, 0, false},
 
@@ -192,6 +192,177 @@ const struct topology_row topology_rows[] = {
      {{AMD(0x10), ONE(0xa10f11, 192), LEVEL(0x80000026, 0, 1, 1, 2), LEVEL(0x80000026, 1, 2, 4, 16),
        LEVEL(0x80000026, 2, 3, 4, 16), LEVEL(0x80000026, 3, 4, 8, 192), CACHE_AMD(0, 3, 16)}},
      {{0, 192, 1, 0}, {256, 192, 1, 0}}, 2, 192, 24, 2, 0, false},
+
+    {"Knights Corner: 61 cores of 4 threads in 8 and 6 bits, the boot CPU's id last",
+     {{INTEL(4), ONE(0xb11, 244), CACHE(0, 1, 4, 64), CACHE(1, 2, 4, 64)}},
+     {{243, 1, 1, 0}, {0, 243, 1, 0}}, 1, 61, 61, 4, 0, false},
+
+    {"leaf 4 without a count of cores: the first cache tells the threads",
+     {{INTEL(4), ONE(0xb11, 244), CACHE(0, 1, 4, 1), CACHE(1, 2, 4, 1)}},
+     {{0, 244, 1, 0}}, 1, 61, 61, 4, 0, false},
+
+    {"Pentium D: two cores, no threads", {{INTEL(5), ONE(0xf44, 2), CACHE(0, 1, 1, 2)}},
+     {{0, 2, 1, 0}}, 1, 2, 2, 1, 0, false},
+
+    {"Pentium Extreme 965: two cores of two threads", {{INTEL(6), ONE(0xf64, 4), CACHE(0, 1, 2, 2)}},
+     {{0, 4, 1, 0}}, 1, 2, 2, 2, 0, false},
+
+    {"Pentium III pair: nothing but leaf 1", {{INTEL(2), ONE(0x683, 0)}},
+     {{0, 2, 1, 0}}, 2, 2, 2, 1, 0, false},
+
+    {"486 with CPUID", {{INTEL(1), ONE(0x480, 0)}}, {{0, 1, 1, 0}}, 1, 1, 1, 1, 0, false},
+
+    {"VIA without leaf 4: what leaf 1 counts are cores", {{VIA(0xa), ONE(0x6fd, 4)}},
+     {{0, 4, 1, 0}}, 1, 4, 1, 1, 0, false},
+
+    {"Athlon MP pair: before 0x80000008", {{AMD(1), ONE(0x680, 0), OLD_L2}},
+     {{0, 2, 1, 0}}, 2, 2, 2, 1, 0, false},
+
+    {"Dunnington: leaf B on a six-core without threads, an L3 over three L2",
+     {{INTEL(0xb), ONE(0x106d1, 8), LEVEL(0xb, 0, 1, 0, 1), LEVEL(0xb, 1, 2, 3, 6),
+       CACHE(0, 1, 1, 8), CACHE(1, 2, 2, 8), CACHE(2, 3, 8, 8)}},
+     {{0, 6, 1, 0}, {8, 6, 1, 0}, {16, 6, 1, 0}, {24, 6, 1, 0}}, 4, 24, 4, 1, 0, false},
+
+    {"Silvermont: a thread bit without threads, an L2 for two cores",
+     {{INTEL(0xb), ONE(0x30673, 16), LEVEL(0xb, 0, 1, 1, 1), LEVEL(0xb, 1, 2, 4, 4),
+       CACHE(0, 1, 1, 8), CACHE(1, 2, 4, 8)}},
+     {{0, 4, 2, 0}}, 1, 4, 2, 1, 0, false},
+
+    {"Broadwell with eDRAM: the fourth level is no LLC",
+     {{INTEL(0xd), ONE(0x40671, 16), LEVEL(0xb, 0, 1, 1, 2), LEVEL(0xb, 1, 2, 4, 8),
+       CACHE(0, 2, 2, 8), CACHE(1, 3, 2, 8), CACHE(2, 4, 16, 8)}},
+     {{0, 8, 1, 0}}, 1, 4, 4, 2, 0, false},
+
+    {"Skylake-SP pair: gaps amid the cores",
+     {{INTEL(0x16), ONE(0x50654, 64), LEVEL(0xb, 0, 1, 1, 2), LEVEL(0xb, 1, 2, 6, 36),
+       CACHE(0, 2, 2, 32), CACHE(1, 3, 64, 32)}},
+     {{0, 10, 1, 0}, {16, 10, 1, 0}, {32, 16, 1, 0}, {64, 10, 1, 0}, {80, 10, 1, 0}, {96, 16, 1, 0}},
+     2, 36, 2, 2, 0, false},
+
+    {"Cascade Lake-AP: two dies a package, an L3 each",
+     {{INTEL(0x1f), ONE(0x50657, 128), LEVEL(0x1f, 0, 1, 1, 2), LEVEL(0x1f, 1, 2, 6, 48),
+       LEVEL(0x1f, 2, 5, 7, 96), LEVEL(0xb, 0, 1, 1, 2), LEVEL(0xb, 1, 2, 7, 96),
+       CACHE(1, 2, 2, 32), CACHE(0, 3, 64, 32)}},
+     {{0, 48, 1, 0}, {64, 48, 1, 0}, {128, 48, 1, 0}, {192, 48, 1, 0}}, 2, 96, 4, 2, 0, false},
+
+    {"Sierra Forest pair: modules of four, one L3",
+     {{INTEL(0x20), ONE(0xa06f3, 255), LEVEL(0x1f, 0, 1, 0, 1), LEVEL(0x1f, 1, 2, 2, 4),
+       LEVEL(0x1f, 2, 3, 9, 144), CACHE(0, 1, 1, 64), CACHE(1, 2, 4, 64), CACHE(2, 3, 512, 64)}},
+     {{0, 144, 1, 0}, {512, 144, 1, 0}}, 2, 288, 2, 1, 0, false},
+
+    {"Snow Ridge: modules of four without an L3",
+     {{INTEL(0x1f), ONE(0x80665, 64), LEVEL(0x1f, 0, 1, 0, 1), LEVEL(0x1f, 1, 2, 2, 4),
+       LEVEL(0x1f, 2, 3, 6, 24), CACHE(0, 1, 1, 32), CACHE(1, 2, 4, 32)}},
+     {{0, 24, 1, 0}}, 1, 24, 6, 1, 0, false},
+
+    {"Lunar Lake: no threads, the small cores without an L3",
+     {{INTEL(0x23), ONE(0xb06d1, 128), LEVEL(0x1f, 0, 1, 1, 1), LEVEL(0x1f, 1, 2, 3, 1),
+       LEVEL(0x1f, 2, 3, 7, 8), CACHE(0, 2, 8, 64), CACHE(1, 3, 64, 64), P_CORE},
+      {INTEL(0x23), ONE(0xb06d1, 128), LEVEL(0x1f, 0, 1, 1, 1), LEVEL(0x1f, 1, 2, 3, 4),
+       LEVEL(0x1f, 2, 3, 7, 8), CACHE(0, 2, 8, 64), E_CORE}},
+     {{0, 4, 8, 0}, {64, 4, 2, 1}}, 1, 8, 2, 1, 0, true},
+
+    {"a hybrid part whose kinds of core tell two socket shifts",
+     {{INTEL(0x20), ONE(0xb06a2, 128), LEVEL(0x1f, 0, 1, 1, 2), LEVEL(0x1f, 1, 2, 7, 6),
+       CACHE(0, 2, 8, 64), CACHE(1, 3, 128, 64), P_CORE},
+      {INTEL(0x20), ONE(0xb06a2, 128), LEVEL(0x1f, 0, 1, 1, 1), LEVEL(0x1f, 1, 2, 4, 6),
+       CACHE(0, 2, 8, 64), E_CORE}},
+     {{0, 2, 1, 0}, {8, 2, 1, 0}, {16, 2, 2, 1}}, 1, 4, 2, 2, NOTE(MIXED_SHIFTS), true},
+
+    {"a CPU without leaves amid others",
+     {{INTEL(0xb), ONE(0x306f2, 16), LEVEL(0xb, 0, 1, 1, 2), LEVEL(0xb, 1, 2, 4, 16),
+       CACHE(0, 3, 16, 8)}, {{0, 0, {0, 0, 0, 0}}}},
+     {{0, 8, 1, 0}, {16, 8, 1, 0}, {12, 1, 1, 1}}, 2, 9, 3, 2, NOTE(NO_LEAVES), false},
+
+    {"VMware guest of one-core sockets with the host's leaf 1 and caches",
+     {{INTEL(0x16), ONE(0x50654, 64), LEVEL(0xb, 0, 1, 0, 1), LEVEL(0xb, 1, 2, 0, 1),
+       CACHE(0, 2, 2, 32), CACHE(1, 3, 64, 32)}},
+     {{0, 4, 1, 0}}, 4, 4, 4, 1, NOTE(LLC_SPAN), false},
+
+    {"Xen guest: even ids, counts doubled, leaf B empty",
+     {{INTEL(0xd), ONE(0x306f2, 8), CACHE(0, 1, 2, 4), CACHE(1, 3, 8, 4)}},
+     {{0, 4, 2, 0}}, 1, 4, 1, 1, NOTE(EMPTY_LEAF_B), false},
+
+    {"leaf 1F cut short, leaf B whole",
+     {{INTEL(0x1f), ONE(0x50657, 16), LEVEL(0x1f, 0, 1, 1, 2), LEVEL(0xb, 0, 1, 1, 2),
+       LEVEL(0xb, 1, 2, 4, 16), CACHE(0, 3, 16, 8)}},
+     {{0, 16, 1, 0}, {16, 16, 1, 0}}, 2, 16, 2, 2, 0, false},
+
+    {"leaf B cut short after the threads",
+     {{INTEL(0xb), ONE(0x306c3, 16), LEVEL(0xb, 0, 1, 1, 2), CACHE(0, 1, 2, 8), CACHE(1, 3, 16, 8)}},
+     {{0, 8, 1, 0}}, 1, 4, 1, 2, NOTE(EMPTY_LEAF_B), false},
+
+    {"Bochs Skylake, 2 sockets of one core: leaf B ends with the threads",
+     {{INTEL(0x16), ONE(0x50654, 2), LEVEL(0xb, 0, 1, 1, 2), CACHE(0, 3, 16, 8)}},
+     {{0, 4, 1, 0}}, 2, 2, 2, 2, NOTE(LLC_SPAN), false},
+
+    {"a leaf that counts more CPUs than its shift holds",
+     {{INTEL(0xb), ONE(0x306f2, 0), LEVEL(0xb, 0, 1, 1, 2), LEVEL(0xb, 1, 2, 2, 12)}},
+     {{0, 12, 1, 0}}, 1, 6, 1, 2, NOTE(SOCKET_SHIFT), false},
+
+    {"Llano: K10 cores in a package of its own kind", {{AMD(6), ONE(0x300f10, 4), OLD_L2, SIZE(4, 2)}},
+     {{0, 4, 1, 0}}, 1, 4, 4, 1, 0, false},
+
+    {"Jaguar: an L2 for four cores",
+     {{AMD(0xd), ONE(0x700f01, 4), SIZE(4, 3), UNIT(0, 1, 1), CACHE_AMD(0, 1, 1), CACHE_AMD(1, 2, 4)}},
+     {{0, 4, 1, 0}}, 1, 4, 1, 1, 0, false},
+
+    {"Kaveri: an L2 for a unit and no L3",
+     {{AMD(0xd), ONE(0x630f01, 4), SIZE(4, 4), UNIT(0x10, 2, 1), CACHE_AMD(0, 1, 1),
+       CACHE_AMD(1, 2, 2)}},
+     {{16, 4, 1, 0}}, 1, 4, 2, 1, 0, false},
+
+    {"Interlagos with 16 cores, 4 sockets",
+     {{AMD(0xd), ONE(0x600f12, 16), SIZE(16, 5), UNIT(0x20, 2, 2), CACHE_AMD(0, 2, 2),
+       CACHE_AMD(1, 3, 8)}},
+     {{32, 16, 1, 0}, {64, 16, 1, 0}, {96, 16, 1, 0}, {128, 16, 1, 0}}, 4, 64, 8, 1, 0, false},
+
+    {"Naples with 24 cores: three of a complex's four",
+     {{AMD(0xd), ONE(0x800f12, 48), SIZE(48, 6), UNIT(0, 2, 4), CACHE_AMD(0, 2, 2),
+       CACHE_AMD(1, 3, 6)}},
+     {{0, 6, 1, 0}, {8, 6, 1, 0}, {16, 6, 1, 0}, {24, 6, 1, 0}, {32, 6, 1, 0}, {40, 6, 1, 0},
+      {48, 6, 1, 0}, {56, 6, 1, 0}}, 1, 24, 8, 2, 0, false},
+
+    {"Zen whose 1E was read on another CPU", {{AMD(0xd), ONE_OF(0x800f82, 8, 7), SIZE(8, 3),
+       UNIT(0, 2, 1), CACHE_AMD(0, 2, 2), CACHE_AMD(1, 3, 8)}},
+     {{0, 8, 1, 0}}, 1, 4, 1, 2, 0, false},
+
+    {"Zen guest without 1E: threads pass for cores",
+     {{AMD(0xd), ONE(0x800f12, 4), SIZE(4, 2), CACHE_AMD(0, 3, 4)}},
+     {{0, 4, 1, 0}}, 1, 4, 1, 1, 0, false},
+
+    {"Zen guest whose 1E has more threads than divide its CPUs",
+     {{AMD(0xd), ONE(0x800f12, 6), SIZE(6, 3), UNIT(0, 4, 1), CACHE_AMD(0, 3, 6)}},
+     {{0, 6, 1, 0}}, 1, 6, 1, 1, NOTE(AMD_THREADS), false},
+
+    {"Rome, two cores a complex",
+     {{AMD(0x10), ONE(0x830f10, 64), LEVEL(0xb, 0, 1, 1, 2), LEVEL(0xb, 1, 2, 7, 64),
+       CACHE_AMD(0, 2, 2), CACHE_AMD(1, 3, 4)}},
+     {{0, 4, 1, 0}, {8, 4, 1, 0}, {16, 4, 1, 0}, {128, 4, 1, 0}}, 2, 8, 4, 2, 0, false},
+
+    {"Rome, SMT off but the bit kept: an L3 counts CPUs, not ids",
+     {{AMD(0x10), ONE(0x830f10, 32), LEVEL(0xb, 0, 1, 1, 1), LEVEL(0xb, 1, 2, 7, 32),
+       CACHE_AMD(0, 2, 1), CACHE_AMD(1, 3, 4)}},
+     {{0, 32, 2, 0}}, 1, 32, 8, 1, 0, false},
+
+    {"Bergamo: two complexes a die",
+     {{AMD(0x10), ONE(0xaa0f01, 255), LEVEL(0x80000026, 0, 1, 1, 2), LEVEL(0x80000026, 1, 2, 4, 16),
+       LEVEL(0x80000026, 2, 3, 5, 32), LEVEL(0x80000026, 3, 4, 8, 256), CACHE_AMD(0, 2, 2),
+       CACHE_AMD(1, 3, 16)}},
+     {{0, 256, 1, 0}, {256, 256, 1, 0}}, 2, 256, 32, 2, 0, false},
+
+    {"Strix Point: two complexes, cores of two kinds",
+     {{AMD(0x10), ONE(0xb20f40, 24), LEVEL(0xb, 0, 1, 1, 2), LEVEL(0xb, 1, 2, 5, 24),
+       {0x80000026, 0, {BIT(30) | 1, 2, 0x100, 0}}, CACHE_AMD(0, 2, 2), CACHE_AMD(1, 3, 8)},
+      {AMD(0x10), ONE(0xb20f40, 24), LEVEL(0xb, 0, 1, 1, 2), LEVEL(0xb, 1, 2, 5, 24),
+       {0x80000026, 0, {BIT(30) | 1, 1u << 28 | 2, 0x100, 0}}, CACHE_AMD(0, 2, 2),
+       CACHE_AMD(1, 3, 16)}},
+     {{0, 8, 1, 0}, {16, 16, 1, 1}}, 1, 12, 2, 2, 0, true},
+
+    {"Turin Dense pair: ids of ten bits",
+     {{AMD(0x10), ONE(0xb10f10, 255), LEVEL(0xb, 0, 1, 1, 2), LEVEL(0xb, 1, 2, 9, 384),
+       CACHE_AMD(0, 2, 2), CACHE_AMD(1, 3, 32)}},
+     {{0, 384, 1, 0}, {512, 384, 1, 0}}, 2, 384, 24, 2, 0, false},
 
     {"ids beyond 255 and far apart",
      {{INTEL(0xb), ONE(0x306f2, 32), LEVEL(0xb, 0, 1, 1, 2), LEVEL(0xb, 1, 2, 5, 28),

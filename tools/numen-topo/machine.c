@@ -94,7 +94,7 @@ static void place_cpus(struct machine_view *m, struct inputs *in)
 {
     struct topo_ids *ids = grow_array(NULL, m->ncpus, sizeof(*ids));
     uint64_t *scratch = grow_array(NULL, TOPO_SCRATCH_WORDS(m->ncpus), sizeof(*scratch));
-    uint32_t flags = in->options.smt.word == SMT_COMPUTE_UNIT ? TOPO_UNITS_ARE_CORES : 0;
+    uint32_t flags = in->options.smt.word == SMT_COMPUTE_UNIT ? TOPO_UNITS_ARE_SIBLINGS : 0;
     uint32_t strangers = 0;
 
     for (uint32_t i = 0; i < m->ncpus; i++)
