@@ -150,6 +150,9 @@ void machine_place_cpus(bool all_up)
         scratch = early_take(arch_topology_scratch_words(cpu_count) * sizeof(*scratch));
     arch_topology(m->places, cpu_count, m->options.smt.word == SMT_COMPUTE_UNIT, scratch,
                   &m->topology, all_up ? &m->warnings : NULL);
+    if (all_up)
+        numa_check_places(m->places, cpu_count, m->options.numa.word, (uint32_t *)scratch,
+                          &m->warnings);
     for (uint32_t i = 0; all_up && i < cpu_count; i++) {
         if (cpus[i])
             cpus[i]->place = m->places[i];

@@ -2,6 +2,7 @@
 #ifndef MM_NUMA_H
 #define MM_NUMA_H
 
+#include "hv/cpu_place.h"
 #include "hv/firmware.h"
 #include "hv/options.h"
 
@@ -48,6 +49,13 @@ struct numa_input {
  */
 void numa_build(struct numa *numa, const struct numa_input *in, uint32_t *node_of_cpu,
                 uint64_t *scratch, struct fw_warnings *w);
+
+/*
+ * Warns where places[0..n), nodes included, cannot all be true: a core in two nodes, a socket and a
+ * node that overlap in part. `scratch` has room for n words. Changes nothing.
+ */
+void numa_check_places(const struct cpu_place places[], uint32_t n, enum option_numa mode,
+                       uint32_t scratch[], struct fw_warnings *w);
 
 /* Node of `pa`, NUMA_NODE_NONE outside every range; *end: where that answer stops being right. */
 uint32_t numa_node_of(const struct numa *numa, paddr_t pa, paddr_t *end);

@@ -135,6 +135,8 @@ static void build_nodes(struct machine_view *m, struct inputs *in)
     numa_build(&m->numa, &numa, nodes, scratch, &in->warnings);
     for (uint32_t i = 0; i < m->ncpus; i++)
         m->places[i].node = nodes[i];
+    if (m->has_srat && in->dumps.count)
+        numa_check_places(m->places, m->ncpus, in->options.numa.word, ids, &in->warnings);
     free(scratch);
     free(ids);
 }
