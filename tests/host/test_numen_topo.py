@@ -76,6 +76,75 @@ def test_cpu_missing_from_the_dump(topo):
     assert any("4 CPUs of the MADT" in line for line in got["warnings"])
 
 
+def leaf_1(apic_id, logical=8):
+    return f"1 0 506e3 {apic_id << 24 | logical << 16:x} 0 10000000\n"
+
+
+INTEL = "0 0 16 756e6547 6c65746e 49656e69\n"
+LEVELS = "b 0 1 2 100 {0:x}\nb 1 3 8 201 {0:x}\n"
+
+
+@pytest.mark.parametrize("leaves", [
+    {"x2apic": LEVELS.format(0)},                         # a hypervisor that gives all one id
+    {"both": LEVELS.format(5) + "1f 0 1 2 100 5\n"},
+])
+def test_ids_that_differ_are_believed(topo, leaves):
+    """The widest id is the same on all CPUs, leaf 1's are not."""
+    text = "cpus 4\n[all]\n" + INTEL + "".join(leaves.values()) + "".join(
+        f"[cpu {i}]\n" + leaf_1(apic_id) for i, apic_id in enumerate((6, 2, 3, 7)))
+    got = topo.json(cpuid=text)
+    assert [cpu["apic_id"] for cpu in got["cpus"]] == [6, 2, 3, 7]
+    assert got["cores"] == 2
+    assert any("share an APIC id; those of leaf 1" in line for line in got["warnings"])
+
+
+def test_all_recorded_on_one_cpu(topo):
+    """Four cores of two threads, each CPU saying that it is number 3."""
+    text = INTEL + leaf_1(3) + LEVELS.format(3)
+    sections = "cpus 8\n" + "".join(f"[cpu {i}]\n{text}" for i in range(8))
+    for dump in (sections, "cpus 8\n[all]\n" + text):
+        got = topo.json(cpuid=dump)
+        assert (got["sockets"], got["cores"], len(got["cpus"])) == (1, 4, 8)
+        assert [cpu["apic_id"] for cpu in got["cpus"]] == [3, 0, 1, 2, 4, 5, 6, 7]
+        assert any("7 CPUs have no APIC id of their own" in line for line in got["warnings"])
+
+
+def test_made_up_ids_fill_no_second_thread_that_is_not_there(topo):
+    text = INTEL + leaf_1(0) + "b 0 1 1 100 0\nb 1 3 4 201 0\n"
+    got = topo.json(cpuid="cpus 4\n[all]\n" + text)
+    assert [cpu["apic_id"] for cpu in got["cpus"]] == [0, 2, 4, 6]
+    assert got["cores"] == 4
+
+
+def test_damaged_thread_shift_ends(topo):
+    got = topo.json(cpuid="cpus 300\n[all]\nb 0 1f ffff 100 0\nb 1 1f ffff 201 0\n")
+    assert len({cpu["apic_id"] for cpu in got["cpus"]}) == 300
+
+
+def test_announced_cpus_without_a_section(topo):
+    got = topo.json(cpuid=f"cpus 4\n[cpu 2]\n{INTEL}{leaf_1(2)}{LEVELS.format(2)}")
+    assert [cpu["apic_id"] for cpu in got["cpus"]] == [0, 1, 2, 3]
+    assert (got["sockets"], got["cores"]) == (1, 2)
+    assert any("3 CPUs without a section; taken for like CPU 2" in w for w in got["warnings"])
+
+
+def test_sections_in_any_order(topo):
+    parts = {i: f"[cpu {i}]\n{INTEL}{LEVELS.format(i)}" for i in range(4)}
+    got = topo.json(cpuid="cpus 4\n" + "".join(parts[i] for i in (3, 0, 2, 1)))
+    assert [cpu["apic_id"] for cpu in got["cpus"]] == [0, 1, 2, 3]
+    assert got["warnings"] == []
+
+
+def test_compute_units_stay_two_cores(topo):
+    """AMD family 15h: smt=compute-unit is for idle selection, not for the listing."""
+    text = ("cpus 4\n[all]\n0 0 d 68747541 69746e65 444d4163\n80000008 0 3030 0 4003 0\n"
+            + "".join(f"[cpu {i}]\n1 0 600f12 {i << 24 | 4 << 16:x} 0 10000000\n"
+                      f"8000001e 0 {i:x} {1 << 8 | i // 2:x} 0 0\n" for i in range(4)))
+    plain, units = topo.json(cpuid=text), topo.json(cpuid=text, option="smt=compute-unit")
+    assert plain == units and units["cores"] == 4
+    assert [cpu["thread"] for cpu in units["cpus"]] == [0, 0, 0, 0]
+
+
 def test_second_table_stands_in(topo):
     broken = MADT[:20]
     got = topo.json(madt=[broken, MADT], srat=[SRAT, srat()])

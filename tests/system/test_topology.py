@@ -169,9 +169,6 @@ def test_compute_units(start, option, beside):
         seen = [queue["smt_idle"] for queue in queues]
 
 
-TWO = Shape(sockets=2, cores=2, nodes=nodes((2, 256), (2, 256)))
-
-
 TWO = Shape(sockets=2, cores=2, nodes=nodes((2, 256), (2, 256)), distance={(0, 1): 30, (1, 0): 30})
 CPUS_OF_ONE = [[0, 1, 2, 3]]
 

@@ -4,8 +4,8 @@
  * Two forms, told apart line by line. Numen's own: "cpus N", then "[all]" with the leaves that all
  * CPUs share, then "[cpu i]" with those that differ, a line being "leaf subleaf eax ebx ecx edx"
  * in hex. And what `cpuid -r` prints: "CPU i:", then "0xLEAF 0xSUB: eax=0x.. ebx=.. ecx=..
- * edx=..". '#' begins a remark. Decides which leaves belong to which CPU, and by which leaf a CPU
- * says its APIC id; what the leaves mean is arch/x86/topology*.c's.
+ * edx=..". '#' begins a remark. Decides which leaves belong to which CPU; which APIC id that has is
+ * dump_ids.c's, and what the leaves mean arch/x86/topology*.c's.
  */
 #include "tools/numen-topo/topo.h"
 
@@ -36,22 +36,6 @@ void dump_add(struct dump_cpu *cpu, uint32_t leaf, uint32_t subleaf, struct cpui
         cpu->entries = grow_array(cpu->entries, cpu->capacity, sizeof(*cpu->entries));
     }
     cpu->entries[cpu->count++] = (struct cpuid_entry){leaf, subleaf, regs};
-}
-
-uint32_t dump_apic_id(const struct dump_cpu *cpu)
-{
-    struct cpuid_dump dump = {cpu->entries, cpu->count};
-    struct cpuid_regs v2 = cpuid_dump_lookup(dump, 0x1f, 0);
-    struct cpuid_regs v1 = cpuid_dump_lookup(dump, 0xb, 0);
-    struct cpuid_regs amd = cpuid_dump_lookup(dump, 0x8000001e, 0);
-
-    if (v2.ebx)
-        return v2.edx;
-    if (v1.ebx)
-        return v1.edx;
-    if (amd.eax)
-        return amd.eax;
-    return (uint32_t)FIELD_GET(BITS(31, 24), cpuid_dump_lookup(dump, 1, 0).ebx);
 }
 
 /* "leaf subleaf eax ebx ecx edx" in hex, in either form. False: anything else. */
@@ -145,22 +129,41 @@ static void drop_beyond_told(struct reader *r)
     }
 }
 
-/* Every CPU gets the shared leaves behind its own, which are then found first. */
+static void add_all(struct dump_cpu *cpu, const struct dump_cpu *from)
+{
+    for (uint32_t k = 0; k < from->count; k++) {
+        const struct cpuid_entry *e = &from->entries[k];
+
+        dump_add(cpu, e->leaf, e->subleaf, e->regs);
+    }
+}
+
+/*
+ * Every CPU gets the shared leaves behind its own, which are then found first. One that was
+ * announced but has no section is taken for like the first that has.
+ */
 static void finish(struct reader *r, struct inputs *in)
 {
-    uint32_t n = r->told ? r->told : MAX(r->seen, 1u);
+    uint32_t n = r->told ? r->told : MAX(r->seen, 1u), first = 0, strangers = 0;
 
+    while (first < n && !r->cpus[first].count)
+        first++;
     for (uint32_t i = 0; i < n; i++) {
         struct dump_cpu *cpu = &r->cpus[i];
 
-        for (uint32_t k = 0; k < r->all.count; k++) {
-            const struct cpuid_entry *e = &r->all.entries[k];
-
-            dump_add(cpu, e->leaf, e->subleaf, e->regs);
+        cpu->has_id = cpu->count || first == n;
+        if (!cpu->has_id) {
+            add_all(cpu, &r->cpus[first]);
+            strangers++;
         }
-        cpu->apic_id = dump_apic_id(cpu);
     }
+    for (uint32_t i = 0; i < n; i++)
+        add_all(&r->cpus[i], &r->all);
+    if (strangers)
+        boot_warn(&in->warnings, "CPUID: %u CPUs without a section; taken for like CPU %u",
+                  strangers, first);
     in->dumps = (struct cpu_dumps){r->cpus, n};
+    dumps_give_ids(in);
 }
 
 void inputs_add_cpuid(struct inputs *in, struct file_bytes text)

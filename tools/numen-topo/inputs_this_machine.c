@@ -114,7 +114,7 @@ static void capture(struct dump_cpu *cpu)
     for (uint32_t leaf = EXTENDED; extended < EXTENDED_BEYOND && leaf <= MIN(extended, 0x80000026u);
          leaf++)
         capture_leaf(cpu, leaf);
-    cpu->apic_id = dump_apic_id(cpu);
+    cpu->has_id = true;
 }
 
 static bool move_to(uint32_t cpu)
@@ -147,10 +147,11 @@ static void add_cpus(struct inputs *in)
         capture(dump);
         in->dumps.count++;
         if (cpu == 0)
-            in->boot_apic_id = dump->apic_id;
+            in->boot_apic_id = dump_apic_id(dump);
     }
     if (refused)
         boot_warn(&in->warnings, "%u CPUs are offline or not allowed to this process", refused);
+    dumps_give_ids(in);
 }
 
 void inputs_add_this_machine(struct inputs *in)

@@ -29,6 +29,7 @@ struct file_bytes {
 /* One CPU's CPUID leaves. */
 struct dump_cpu {
     uint32_t apic_id;
+    bool has_id; /* its leaves are its own, and so the APIC id they tell */
     struct cpuid_entry *entries;
     uint32_t count;
     uint32_t capacity;
@@ -78,11 +79,16 @@ void inputs_add_cpuid(struct inputs *in, struct file_bytes text);
 void inputs_add_memmap(struct inputs *in, struct file_bytes text);
 void dump_add(struct dump_cpu *cpu, uint32_t leaf, uint32_t subleaf, struct cpuid_regs regs);
 
-/* APIC id by the CPU's own leaves: 0x1F, 0xB, 0x8000001E, 1. */
-uint32_t dump_apic_id(const struct dump_cpu *cpu);
-
 /* An array for the map, if it has none yet. */
 void inputs_begin_memmap(struct inputs *in);
+
+/* ---- dump_ids.c ---- */
+
+/* APIC id by the CPU's own leaves: 0x1F, 0xB, 0x80000026, 0x8000001E, 1. */
+uint32_t dump_apic_id(const struct dump_cpu *cpu);
+
+/* After all leaves of all CPUs are there: apic_id of each, no two the same. */
+void dumps_give_ids(struct inputs *in);
 
 /* ---- inputs_this_machine.c ---- */
 
