@@ -147,28 +147,6 @@ def test_sixteen_cpus_in_bochs(start):
     check_memory(topology, shape, BIOS_MIB)
 
 
-# QEMU tells family 15h's units by 0x8000001E alone once leaf 0xB is away: a unit for each "core".
-UNITS = "EPYC,family=21,model=2,stepping=0,cpuid-0xb=off"
-
-
-@pytest.mark.parametrize("option, beside", [("smt=on", [1, 2, 3]), ("smt=compute-unit", [2, 3])])
-def test_compute_units(start, option, beside):
-    """Two cores each in the listing; with CPU 0 busy, its unit's other core is not wholly idle."""
-    machine = start(Qemu(Shape(cores=2, threads=2, cpu=UNITS), option,
-                         [module("spin", "name=spin memory=16M cpus=0", "ms=0")]))
-    machine.console.expect_prompt()
-    start_vm(machine, "spin")
-    topology = machine.console.command("topology --json")
-    assert topology["cores"] == 4
-    assert [(cpu["core"], cpu["thread"]) for cpu in topology["cpus"]] == \
-        [(0, 0), (1, 0), (2, 0), (3, 0)]
-    seen, deadline = None, time.monotonic() + machine.timeout
-    while seen != [beside]:
-        assert time.monotonic() < deadline, f"wholly idle: {seen}"
-        queues = machine.console.command("runq --json")["runqueues"]
-        seen = [queue["smt_idle"] for queue in queues]
-
-
 TWO = Shape(sockets=2, cores=2, nodes=nodes((2, 256), (2, 256)), distance={(0, 1): 30, (1, 0): 30})
 CPUS_OF_ONE = [[0, 1, 2, 3]]
 
@@ -210,12 +188,25 @@ def test_cpus_left_out_stay_in_their_nodes(start, option, up):
     check_memory(topology, shape, BIOS_MIB)
 
 
-@pytest.mark.parametrize("option, threads, up", [
-    ("", [0] * 8, 8), ("smt=compute-unit", [0, 1] * 4, 8), ("smt=off", [0] * 8, 8)])
-def test_compute_units(start, option, threads, up):
-    """Family 15h's two cores of a unit count as one core's threads only by the user's wish."""
+@pytest.mark.parametrize("option", ["", "smt=compute-unit", "smt=off"])
+def test_compute_units(start, option):
+    """Family 15h's two cores of a unit are two cores in the listing, whatever the user's wish."""
     shape = Shape(sockets=2, cores=2, threads=2, cpu=BULLDOZER)
     topology = topology_of(start, Qemu(shape, option))
-    assert [cpu["thread"] for cpu in topology["cpus"]] == threads
-    assert topology["cores"] == threads.count(0)
-    assert len(online(topology)) == up
+    assert [cpu["core"] for cpu in topology["cpus"]] == list(range(8))
+    assert [cpu["thread"] for cpu in topology["cpus"]] == [0] * 8
+    assert len(online(topology)) == 8
+
+
+@pytest.mark.parametrize("option, beside", [("smt=on", [1, 2, 3]), ("smt=compute-unit", [2, 3])])
+def test_unit_is_one_for_idle_selection(start, option, beside):
+    """With CPU 0 busy its unit's other core is wholly idle, unless the user wants siblings."""
+    machine = start(Qemu(Shape(cores=2, threads=2, cpu=BULLDOZER), option,
+                         [module("spin", "name=spin memory=16M cpus=0", "ms=0")]))
+    machine.console.expect_prompt()
+    start_vm(machine, "spin")
+    seen, deadline = None, time.monotonic() + machine.timeout
+    while seen != [beside]:
+        assert time.monotonic() < deadline, f"wholly idle: {seen}"
+        queues = machine.console.command("runq --json")["runqueues"]
+        seen = [queue["smt_idle"] for queue in queues]
