@@ -82,7 +82,7 @@ static void off_by_pm1(const struct way_out_ops *ops, const struct fadt_info *fa
                        const struct acpi_s5 *s5)
 {
     const uint8_t types[2] = {s5->typ_a, s5->typ_b};
-    uint32_t values[2];
+    uint32_t values[2] = {0, 0};
 
     enter_acpi_mode(ops, fadt);
     for (uint32_t block = 0; block < 2; block++) {
