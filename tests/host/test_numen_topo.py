@@ -1,4 +1,5 @@
 """numen-topo: what each input and option does, and that nothing damaged upsets it."""
+import itertools
 import json
 import random
 import xml.etree.ElementTree as ElementTree
@@ -314,6 +315,63 @@ def test_input_of_another_kind(topo, option):
     for content in (b"", b"\0", MADT[:36] if option != "madt" else SRAT, bytes(range(256)) * 20):
         got = topo.json(**{option: content}, status=1)
         assert got["cpus"] == [] and got["warnings"]
+
+
+@pytest.mark.parametrize("path", ["/dev/null", "-"])
+@pytest.mark.parametrize("option", ["madt", "srat", "slit", "cpuid", "memmap", "acpidump"])
+def test_nothing_to_read(topo, option, path):
+    got = json.loads(topo.run(f"--{option}", path, "--json", status=1))
+    assert got["cpus"] == [] and len(got["nodes"]) == 1 and got["warnings"]
+    assert "warning: " in topo.run(f"--{option}", path, status=1)
+
+
+def test_endless_input(topo):
+    topo.run("--madt", "/dev/zero", status=2)
+    assert "too large" in topo.errors
+
+
+def test_status_is_0_when_one_table_of_several_is_of_use(topo):
+    for good in WHOLE:
+        inputs = {name: WHOLE[name] if name == good else b"?" for name in WHOLE}
+        assert len(topo.json(**inputs)["warnings"]) >= 3
+
+
+@pytest.mark.parametrize("names", [names for n in range(1, 6) for names in
+                                   itertools.combinations([*WHOLE, "memmap"], n)], ids="+".join)
+def test_every_combination(topo, names):
+    inputs = {name: WHOLE.get(name, "0-3fffffff usable\n40000000-bfffffff usable\n")
+              for name in names}
+    cpus = 8 if "madt" in names or "cpuid" in names else 0
+    memory = 3 * GIB if "memmap" in names or "srat" in names else 0
+    srat_nodes = 2 if "srat" in names else 1
+    for word, nodes in (("numa=on", srat_nodes), ("numa=off", 1), ("numa=noacpi", 1),
+                        ("numa=fake=3", 3 if memory else 1)):
+        if word == "numa=noacpi" and "memmap" not in names:
+            continue  # then there is no RAM to speak of
+        got = topo.json(**inputs, option=word)
+        assert (len(got["cpus"]), len(got["nodes"]), sum(ram(got))) == (cpus, nodes, memory), word
+        assert sorted(c for node in got["nodes"] for c in node["cpus"]) == list(range(cpus))
+        assert got["slit"] == ([list(r) for r in ((10, 20, 20), (20, 10, 21), (20, 31, 10))]
+                               if "slit" in names else [])
+        assert len(got["madt"]["entries"]) == (8 if "madt" in names else 0)
+        assert len(got["srat"]["mem"]) == (2 if "srat" in names else 0)
+    assert topo.tree(**inputs).count("cpu ") == cpus
+
+
+def test_huge_tables(topo):
+    got = topo.json(madt=madt(*(x2apic(i) for i in range(100000))))
+    assert len(got["cpus"]) == 4096 and len(got["madt"]["entries"]) == 8192
+    assert any("no room for 91808 CPU entries" in w for w in got["warnings"])
+    got = topo.json(srat=srat(*(memory_in(i % 3, i * GIB, GIB) for i in range(5000))))
+    assert len(got["srat"]["mem"]) == 1024 and len(got["nodes"]) == 3
+    assert any("no room for 3976 entries" in w for w in got["warnings"])
+    assert any("more than 512 memory ranges" in w for w in got["warnings"])
+    got = topo.json(acpidump=acpidump(*[SLIT] * 300, MADT))
+    assert any("more than 256 tables" in w for w in got["warnings"])
+    n = 300
+    got = topo.json(srat=srat(memory_in(299, 0, GIB), memory_in(1, GIB, GIB)),
+                    slit=slit(*([10 if a == b else 20 + a % 9 for b in range(n)] for a in range(n))))
+    assert got["distance"] == [[10, 21], [22, 10]] and len(got["slit"]) == n
 
 
 def test_this_machine(topo):
