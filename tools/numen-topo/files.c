@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FILE_LIMIT (256 * MIB)
+#define FILE_LIMIT (64 * MIB)
 #define FIRST_READ (64 * KIB)
 
 void *grow_array(void *array, size_t count, size_t element_bytes)
