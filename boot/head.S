@@ -7,6 +7,9 @@
  * KERNEL_BASE. These tables make everything writable and executable; they live until
  * arch_memory_init has built the final ones.
  *
+ * The header asks by multiboot 2 for a framebuffer, as a wish that need not be met. By multiboot 1
+ * it does not: GRUB then leaves the text screen on, and QEMU would complain of the flag.
+ *
  * Decides one thing only: a CPU without long mode gets one line on COM1 and stops.
  * Source: Multiboot 0.6.96 3.1-3.2, Multiboot2 2.0 3.1-3.3, SDM 3A 9.8.5 (entry to IA-32e mode).
  */
@@ -34,6 +37,10 @@ header2:
     .balign 8
     .short 6, TAG_OPTIONAL /* modules on page boundaries */
     .long 8
+    .balign 8
+    .short 5, TAG_OPTIONAL /* a framebuffer: width, height, depth that would be welcome */
+    .long 20
+    .long 1024, 768, 32
     .balign 8
     .short 0, 0
     .long 8

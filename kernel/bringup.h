@@ -27,6 +27,12 @@ const void *arch_map_firmware(void *context, paddr_t pa, size_t bytes);
 /* The final page tables, made of pages claimed from `map`. 0 or -ENOMEM. */
 __attribute__((warn_unused_result)) int arch_memory_init(struct memmap *map);
 
+/*
+ * Video memory, write-combining, for ever. Asked for after arch_memory_init. NULL: no CPU can
+ * address it, or no room is left.
+ */
+void *arch_map_framebuffer(paddr_t pa, uint64_t bytes);
+
 /* RAM from here up is out of the direct map's reach. */
 paddr_t arch_ram_limit(void);
 

@@ -74,6 +74,8 @@ static void refill(void) MUST_HOLD(console.lock)
             break;
         if (console.debug_port)
             debug_port_write(chunk, n);
+        if (screen_present(&console.screen))
+            screen_write(&console.screen, chunk, n);
         if (console_ports_present())
             byte_ring_put(&console.tx, chunk, n);
     }
@@ -87,7 +89,8 @@ static void signal_cpu0(void) MUST_HOLD(console.lock)
     bool reply = console.reply_wanted && byte_ring_room(&m->reply) >= console.reply_wanted;
     bool input = byte_ring_count(&console.input) && (m->attached || mixer_can_echo(m));
 
-    if (!console.started || console.signalled || !(redraw || reply || input))
+    if (!console.started || console.signalled ||
+        !(redraw || reply || input || console_screen_waits()))
         return;
     console.signalled = true;
     cpu_hazard(cpus[0], HAZARD_INPUT);
@@ -105,6 +108,8 @@ void console_pump(void)
             break;
     }
     console_ports_want_interrupt();
+    if (!console.started || console.sync)
+        console_screen_draw_all();
     signal_cpu0();
 }
 
@@ -118,10 +123,13 @@ void console_interrupt(uint32_t slot)
 
 /* ---- set-up ---- */
 
-enum console_word { WORD_COM1, WORD_E9, WORD_SYNC, WORD_NONE };
+enum console_word { WORD_COM1, WORD_VGA, WORD_E9, WORD_SYNC, WORD_NONE };
 
-static const char *const console_words[] = {
-    [WORD_COM1] = "com1", [WORD_E9] = "e9", [WORD_SYNC] = "sync", [WORD_NONE] = "none"};
+static const char *const console_words[] = {[WORD_COM1] = "com1",
+                                            [WORD_VGA] = "vga",
+                                            [WORD_E9] = "e9",
+                                            [WORD_SYNC] = "sync",
+                                            [WORD_NONE] = "none"};
 
 /*
  * The words of a list parted by commas, as a mask of BIT(enum console_word). A list that names no
@@ -145,7 +153,7 @@ static uint64_t read_words(const char *list)
             pr_warn("console=: no console `%.*s`; ignored", (int)n, list);
         list += n + (list[n] == ',');
     }
-    return mask & (BIT(WORD_COM1) | BIT(WORD_E9) | BIT(WORD_NONE)) ? mask : mask | BIT(WORD_COM1);
+    return mask & ~BIT(WORD_SYNC) ? mask : mask | BIT(WORD_COM1) | BIT(WORD_VGA);
 }
 
 /* The ports are known: show what waits. */
@@ -157,7 +165,7 @@ static void console_open(void)
     console_unlock();
 }
 
-void console_init(const struct options *options)
+void console_init(const struct options *options, const struct boot_framebuffer *framebuffer)
 {
     uint64_t words = read_words(options->console);
     bool open_now = true;
@@ -169,6 +177,8 @@ void console_init(const struct options *options)
     /* LOGLVL_NONE shows nothing, LOGLVL_ERROR only LOG_ERROR, and so on. */
     console.mixer.level = options->loglvl.word;
     console_unlock();
+    if (words & BIT(WORD_VGA))
+        console_screen_init(framebuffer);
     console.serial = words & BIT(WORD_COM1);
     if (console.serial)
         open_now = console_ports_early(options->com1) || console.debug_port;

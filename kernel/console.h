@@ -12,7 +12,9 @@
 #include "hv/types.h"
 #include "kernel/log.h"
 
+struct boot_framebuffer;
 struct dbg2_info;
+struct memmap;
 struct options;
 struct spcr_info;
 
@@ -22,7 +24,10 @@ struct spcr_info;
  * By console=, com1= and loglvl=. Output leaves the machine from here on, as fast as it is taken,
  * if a port is found that needs no table and no mapping; else lines wait for console_init_late.
  */
-void console_init(const struct options *options);
+void console_init(const struct options *options, const struct boot_framebuffer *framebuffer);
+
+/* Once there are final page tables: what was said so far appears on the screen too. */
+void console_open_screen(const struct memmap *map);
 
 /* Page tables are there and ACPI is read: the ports that these lead to. */
 void console_init_late(const struct spcr_info *spcr, const struct dbg2_info *dbg2);

@@ -130,7 +130,7 @@ static void handle_input(void)
 void console_service(void)
 {
     struct mixer *m = &console.mixer;
-    bool resume, redraw;
+    bool resume, redraw, draw;
 
     console_lock();
     console.signalled = false;
@@ -144,8 +144,12 @@ void console_service(void)
     console_lock();
     redraw = !m->prompt_shown && !m->replying && !m->attached && !console.redraw;
     console.redraw |= redraw;
+    draw = console_screen_waits();
+    console.drawing |= draw;
     console_pump(); /* signals again if keys are left */
     console_unlock();
+    if (draw)
+        console_screen_arm();
     if (redraw)
         timer_arm(&console.redraw_timer, arch_now() + REDRAW_NS);
 }
@@ -187,6 +191,7 @@ void console_start(void)
     timer_init(&console.poll, by_irq ? check_irq_fn : poll_fn);
     if (console_ports_present())
         timer_arm(&console.poll, arch_now() + (by_irq ? IRQ_PATIENCE_NS : POLL_NS));
+    console_screen_start();
     console_lock();
     console.started = true;
     for (uint32_t slot = 0; slot < SERIAL_PORTS; slot++)

@@ -10,6 +10,7 @@
 #include "hv/lock.h"
 #include "hv/serial.h"
 #include "kernel/guest_output.h"
+#include "kernel/screen.h"
 #include "kernel/timer.h"
 
 #define CONSOLE_LOG_BYTES   (64 * KIB)
@@ -47,6 +48,7 @@ struct console {
     bool redraw;                /* [L] the prompt is to be shown again in a moment */
     bool cancel;                /* [L] ^C came while a command runs */
     uint32_t attached_vm;       /* [L] valid while mixer.attached */
+    bool drawing;               /* [L] draw_timer is armed, or about to be */
     size_t reply_wanted;        /* [L] room the shell waits for, 0 if it does not */
     struct log_ring log;        /* [L] */
     struct mixer mixer;         /* [L] */
@@ -56,6 +58,8 @@ struct console {
     struct guest_output guests; /* [L] */
     struct timer poll;          /* [0] */
     struct timer redraw_timer;  /* [0] */
+    struct timer draw_timer;    /* [0] */
+    struct screen screen;       /* [L] */
     struct console_port ports[SERIAL_PORTS];
 };
 
@@ -69,6 +73,21 @@ void console_pump(void) MUST_HOLD(console.lock);
 
 /* The same until all has left, waiting for each byte within a bound. */
 void console_drain(void) MUST_HOLD(console.lock);
+
+/* ---- the screen, kernel/console_screen.c ---- */
+
+/* By the loader's framebuffer, if it has one; nothing is mapped yet. */
+void console_screen_init(const struct boot_framebuffer *mode);
+
+/* Until timers run, and in panic: draw what was written, now. */
+void console_screen_draw_all(void) MUST_HOLD(console.lock);
+
+/* There is something to draw and nobody about to do it: CPU 0 is to call console_screen_arm. */
+bool console_screen_waits(void) MUST_HOLD(console.lock);
+void console_screen_arm(void);
+
+/* From now on it is drawn by timer. */
+void console_screen_start(void);
 
 /* Bytes typed, from the UARTs to the input ring. */
 void console_receive(void) MUST_HOLD(console.lock);

@@ -133,10 +133,11 @@ void kernel_main(uint32_t magic, paddr_t info)
 {
     arch_early_init();
     machine_read_loader(magic, info);
-    console_init(&machine.options);
+    console_init(&machine.options, &machine.boot.framebuffer);
     machine_print_loader();
     if (arch_memory_init(&machine.map))
         panic("no memory for page tables");
+    console_open_screen(&machine.map);
     machine_read_firmware();
     console_init_late(&machine.spcr, &machine.dbg2);
     machine_number_cpus();

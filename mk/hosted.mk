@@ -6,7 +6,7 @@
 
 # Of kernel/, what needs no machine: it is tested hosted, though the folder is not pure.
 HOSTED_KERNEL := $(addprefix kernel/,format.c log.c json.c topology_json.c line_edit.c mixer.c \
-                                     guest_output.c)
+                                     guest_output.c screen.c screen_picture.c)
 
 # Of arch/, what decides without touching a register: it acts through structs of operations.
 HOSTED_ARCH := $(addprefix arch/x86/,ap_call.c cpu_model.c firmware_msr.c pci_uart.c \

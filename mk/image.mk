@@ -15,7 +15,10 @@ IMAGE_LDFLAGS := -nostdlib -static -z max-page-size=4096 -z noexecstack --build-
 
 IMAGE_SRCS := $(wildcard boot/*.c arch/x86/*.c kernel/*.c sched/*.c mm/*.c vmm/*.c)
 IMAGE_ASMS := $(wildcard boot/*.S arch/x86/*.S kernel/*.S)
-IMAGE_OBJS := $(IMAGE_SRCS:%.c=$(B)/obj/%.o) $(IMAGE_ASMS:%.S=$(B)/obj/%.S.o)
+IMAGE_OBJS := $(IMAGE_SRCS:%.c=$(B)/obj/%.o) $(IMAGE_ASMS:%.S=$(B)/obj/%.S.o) $(B)/obj/font.o
+
+# The framebuffer console's font: in the public domain, from the package console-setup-linux.
+FONT := /usr/share/consolefonts/Lat15-Fixed16.psf.gz
 
 image: $(B)/numen.elf $(B)/numen32.elf ## the hypervisor alone
 
@@ -26,6 +29,13 @@ $(B)/obj/%.o: %.c mk/image.mk
 $(B)/obj/%.S.o: %.S mk/image.mk
 	@mkdir -p $(@D)
 	$(call say,AS) $(CC) $(IMAGE_CFLAGS) -c -o $@ $<
+
+$(B)/obj/font.S: tools/gen_font.py $(FONT)
+	@mkdir -p $(@D)
+	$(call say,FONT) $(PYTHON) $^ >$@
+
+$(B)/obj/font.o: $(B)/obj/font.S
+	@$(CC) -c -o $@ $<
 
 $(B)/obj/ksyms%.o: $(B)/obj/ksyms%.S
 	@$(CC) -c -o $@ $<

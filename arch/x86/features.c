@@ -71,6 +71,9 @@ void features_init(void)
     read_basic(f);
     f->nx = edx & CPUID_EXT_EDX_NX;
     f->page_1gib = edx & CPUID_EXT_EDX_PAGE1GB;
+    f->physical_limit = BIT(36);
+    if (max >= CPUID_SIZES)
+        f->physical_limit = BIT(FIELD_GET(CPUID_SIZES_EAX_PHYSICAL, asm_cpuid(CPUID_SIZES, 0).eax));
     if (max >= CPUID_POWER)
         f->invariant_tsc = asm_cpuid(CPUID_POWER, 0).edx & CPUID_POWER_EDX_INVARIANT_TSC;
 }
@@ -103,7 +106,7 @@ void features_setup_cpu(void)
                   (f->mce ? CR4_MCE : 0) | (f->xsave ? CR4_OSXSAVE : 0) | (f->smep ? CR4_SMEP : 0) |
                   (f->smap ? CR4_SMAP : 0) | (f->umip ? CR4_UMIP : 0));
     asm_wrmsr(MSR_EFER, EFER_LME | EFER_LMA | (f->nx ? EFER_NXE : 0));
-    asm_wrmsr(MSR_PAT, PAT_DEFAULT);
+    asm_wrmsr(MSR_PAT, PAT_HOST);
     machine_check_enable();
 }
 

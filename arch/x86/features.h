@@ -11,6 +11,7 @@ struct cpu_features {
     bool smep, smap, umip, pge, mce, mca, xsave, tsc_adjust;
     bool intel, amd;
     uint32_t family, model, stepping;
+    paddr_t physical_limit; /* addresses from here up set reserved bits of a page-table entry */
 };
 
 extern struct cpu_features cpu_features;

@@ -40,14 +40,16 @@ const struct pt_format pt_format_host = {
                {0, PTE_NO_EXECUTE},
                {PTE_USER, 0},
                {PTE_GLOBAL, 0},
-               {PTE_UNCACHED, 0}},
+               {PTE_UNCACHED, 0},
+               {PTE_COMBINED, 0}},
 };
 
 const struct pt_format pt_format_ept = {
     .present = EPT_READ | EPT_WRITE | EPT_EXEC,
     .table = EPT_READ | EPT_WRITE | EPT_EXEC,
     .leaf = 0,
-    .rights = {{EPT_READ, 0}, {EPT_WRITE, 0}, {EPT_EXEC, 0}, {0, 0}, {0, 0}, {EPT_UC, EPT_WB}},
+    .rights =
+        {{EPT_READ, 0}, {EPT_WRITE, 0}, {EPT_EXEC, 0}, {0, 0}, {0, 0}, {EPT_UC, EPT_WB}, {0, 0}},
 };
 
 /* A nested walk counts as a user's access, whatever the guest's ring (APM 15.25.5). */
@@ -55,7 +57,8 @@ const struct pt_format pt_format_npt = {
     .present = PTE_PRESENT,
     .table = PTE_PRESENT | PTE_WRITE | PTE_USER,
     .leaf = PTE_PRESENT | PTE_USER | PTE_ACCESSED | PTE_DIRTY,
-    .rights = {{0, 0}, {PTE_WRITE, 0}, {0, PTE_NO_EXECUTE}, {0, 0}, {0, 0}, {PTE_UNCACHED, 0}},
+    .rights =
+        {{0, 0}, {PTE_WRITE, 0}, {0, PTE_NO_EXECUTE}, {0, 0}, {0, 0}, {PTE_UNCACHED, 0}, {0, 0}},
 };
 
 static uint64_t level_bytes(unsigned level)

@@ -15,9 +15,10 @@ enum pt_right {
     PT_READ = 1u << 0,
     PT_WRITE = 1u << 1,
     PT_EXEC = 1u << 2,
-    PT_USER = 1u << 3,     /* host only: ring 3 may use it */
-    PT_GLOBAL = 1u << 4,   /* host only: survives a CR3 load */
-    PT_UNCACHED = 1u << 5, /* else write-back */
+    PT_USER = 1u << 3,           /* host only: ring 3 may use it */
+    PT_GLOBAL = 1u << 4,         /* host only: survives a CR3 load */
+    PT_UNCACHED = 1u << 5,       /* else write-back */
+    PT_WRITE_COMBINED = 1u << 6, /* host only, and not with PT_UNCACHED */
 };
 
 #define PT_RWX (PT_READ | PT_WRITE | PT_EXEC)
@@ -32,7 +33,7 @@ struct pt_format {
     struct {
         uint64_t with;    /* added to a leaf that has the right */
         uint64_t without; /* added to a leaf that lacks it */
-    } rights[6];          /* in the order of enum pt_right */
+    } rights[7];          /* in the order of enum pt_right */
 };
 
 extern const struct pt_format pt_format_host;

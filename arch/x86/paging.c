@@ -25,9 +25,10 @@
 #include "kernel/mem.h"
 #include "kernel/printk.h"
 
-#define EARLY_REACH (4 * GIB)
-#define ROOT_LEVEL  4u
-#define UPPER_HALF  (PT_ENTRIES / 2)
+#define EARLY_REACH      (4 * GIB)
+#define ROOT_LEVEL       4u
+#define UPPER_HALF       (PT_ENTRIES / 2)
+#define LARGE_PAGE_BYTES (2 * MIB)
 
 static struct pagetable host;       /* [i] after bring-up but for added entries */
 static struct pagetable trampoline; /* lower half: the trampoline page; upper half: the host's */
@@ -185,6 +186,23 @@ void *arch_map_mmio(paddr_t pa, size_t bytes)
     if (length > MMIO_BYTES - mmio_used || paging_map(va, pa - offset, length, PAGING_DEVICE))
         return NULL;
     mmio_used += length;
+    return (void *)(va + offset);
+}
+
+/*
+ * Placed like its physical address in 2 MiB, so that large pages serve it. The window is 1 GiB,
+ * which no picture needs; wide addresses set reserved bits of an entry on smaller CPUs.
+ */
+void *arch_map_framebuffer(paddr_t pa, uint64_t bytes)
+{
+    uint64_t offset = pa % PAGE_BYTES, length = ALIGN_UP(offset + bytes, PAGE_BYTES);
+    uint64_t skip = (pa - offset - mmio_used) % LARGE_PAGE_BYTES;
+    uint64_t va = MMIO_BASE + mmio_used + skip;
+
+    if (bytes > MMIO_BYTES || pa > cpu_features.physical_limit - bytes ||
+        skip + length > MMIO_BYTES - mmio_used || paging_map(va, pa - offset, length, PAGING_VIDEO))
+        return NULL;
+    mmio_used += skip + length;
     return (void *)(va + offset);
 }
 

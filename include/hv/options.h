@@ -22,9 +22,10 @@ enum option_smt { SMT_OFF, SMT_ON, SMT_COMPUTE_UNIT };
 enum option_ple { PLE_OFF, PLE_ON, PLE_AUTO };
 
 #define OPTION_LIST(X)                                                                           \
-    X(TEXT, console, "console", "com1", 0, 0, "", BOOT,                                          \
-      "Where output goes: com1, e9 (the debug port of Bochs and QEMU) or none; several by "      \
-      "commas. With sync every byte is waited for, which helps when the boot hangs.")            \
+    X(TEXT, console, "console", "com1,vga", 0, 0, "", BOOT,                                      \
+      "Where output goes: com1, vga (the screen, if the boot loader gives one), e9 (the "        \
+      "debug port of Bochs and QEMU) or none; several by commas. With sync every byte is "       \
+      "waited for, which helps when the boot hangs.")                                            \
     X(TEXT, com1, "com1", "", 0, 0, "", BOOT,                                                    \
       "Serial port as baud[/base-baud][,DPS[,where[,irq]]][,reg-shift=n][,reg-width=n]. Baud "   \
       "`auto` leaves the firmware's rate; base-baud is the rate of divisor 1 (115200). `where` " \

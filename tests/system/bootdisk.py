@@ -14,11 +14,13 @@ MODULES = "normal iso9660 multiboot multiboot2 acpi serial terminal echo test"
 STALE_SECONDS = 4 * 3600
 
 
-def grub_config(protocol, cmdline, modules, tables, serial, without):
+def grub_config(protocol, cmdline, modules, tables, serial, without, video):
     module_word = "module2" if protocol == "multiboot2" else "module"
     lines = ["set timeout=0"]
     if serial:
         lines += ["serial --unit=0 --speed=115200", "terminal_output serial console"]
+    if video:
+        lines += ["insmod all_video"]
     lines += ["menuentry numen {"]
     if tables:
         names = " ".join(f"/boot/{name}" for name in tables)
@@ -27,6 +29,9 @@ def grub_config(protocol, cmdline, modules, tables, serial, without):
     # GRUB passes on what follows the path, and a guest's line begins with its file's name.
     lines += [f"  {module_word} /boot/{Path(path).name} {Path(path).name} {arguments}"
               for path, arguments in modules]
+    # The kernel's own wish is put there by multiboot2: whoever wants another says so after it.
+    if video:
+        lines += [f"  set gfxpayload={video}"]
     lines += ["  boot", "}"]
     return "\n".join(lines) + "\n"
 
@@ -56,17 +61,18 @@ def forget_stale():
 
 
 def make_iso(kernel, cmdline="", modules=(), tables=None, protocol="multiboot2", uefi=False,
-             serial=False, without=""):
+             serial=False, without="", video=None):
     """The path of an ISO that boots `kernel` with `modules` ([(path, arguments)]).
 
     tables: {"srat.aml": bytes}, given to the kernel as if they were the firmware's, of which those
-    named by `without` ("APIC,SLIT") are left out.
+    named by `without` ("APIC,SLIT") are left out. video: the mode that GRUB is to set,
+    such as 1024x768x32 or text.
     """
     tables = tables or {}
     CACHE.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="numen-iso-") as temporary:
         folder = Path(temporary) / "root"
-        config = grub_config(protocol, cmdline, modules, tables, serial, without)
+        config = grub_config(protocol, cmdline, modules, tables, serial, without, video)
         stage(folder, kernel, config, modules, tables)
         iso = CACHE / f"{digest(folder, f'uefi={uefi}')}.iso"
         if iso.exists():
@@ -75,7 +81,7 @@ def make_iso(kernel, cmdline="", modules=(), tables=None, protocol="multiboot2",
         forget_stale()
         made = Path(temporary) / "made.iso"
         command = ["grub-mkrescue", "-o", str(made), "--fonts=", "--themes=", "--locales=",
-                   f"--install-modules={MODULES}"]
+                   f"--install-modules={MODULES}{' all_video' if video else ''}"]
         if not uefi:
             command += ["-d", GRUB_BIOS]
         done = subprocess.run([*command, str(folder)], stdout=subprocess.PIPE,

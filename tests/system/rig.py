@@ -124,19 +124,20 @@ class Qemu(Machine):
     tables, without: what GRUB adds to the firmware's ACPI tables, and whose it leaves out ("APIC").
     icount: the TSC counts instructions, exactly, on one host thread. debug_exit=False: without the
     test device, `poweroff` has to switch the machine off as on a real one. serial: what the chardev
-    com1, whose other end is the console here, is to the machine.
+    com1, whose other end is the console here, is to the machine. video: there is a VGA card, and
+    GRUB sets this mode, such as 1024x768x32 or text.
     """
 
     def __init__(self, shape=None, cmdline="", modules=(), boot="kernel", kernel=None, iso=None,
                  protocol="multiboot2", icount=False, debug_exit=True, tables=None, without="",
-                 extra=(), log="qemu", serial=("-serial", "chardev:com1")):
+                 video=None, extra=(), log="qemu", serial=("-serial", "chardev:com1")):
         super().__init__(log)
         self.shape = shape or Shape()
         self.cmdline, self.modules = cmdline, list(modules)
         self.boot, self.kernel, self.iso = boot, kernel, iso
         self.protocol, self.icount, self.extra = protocol, icount, list(extra)
         self.tables, self.without = tables or {}, without
-        self.serial = serial
+        self.serial, self.video = serial, video
         self.debug_exit = debug_exit
         self.qmp = None
 
@@ -149,6 +150,7 @@ class Qemu(Machine):
                 "-qmp", f"unix:{self.folder}/qmp,server=on,wait=off",
                 *(["-device", "isa-debug-exit,iobase=0xf4,iosize=1"] if self.debug_exit else []),
                 *(["-icount", "shift=0,sleep=off"] if self.icount else []),
+                *(["-device", "VGA"] if self.video else []),
                 *self.boot_arguments(), *self.extra]
 
     def boot_arguments(self):
@@ -161,7 +163,7 @@ class Qemu(Machine):
                     *(["-initrd", modules] if modules else [])]
         iso = self.iso or make_iso(self.kernel or KERNEL, self.cmdline, self.modules, self.tables,
                                    self.protocol, uefi=self.boot == "ovmf", serial=True,
-                                   without=self.without)
+                                   without=self.without, video=self.video)
         arguments = ["-drive", f"file={iso},media=cdrom,format=raw,readonly=on", "-boot", "d"]
         if self.boot == "ovmf":
             variables = self.folder / "vars.fd"
@@ -259,7 +261,7 @@ cpu: model={self.model}, count={shape.sockets}:{shape.cores}:{shape.threads}, ip
 reset_on_triple_fault=0, ignore_bad_msrs=0
 clock: sync=none, time0=946684800
 pci: enabled=1, chipset=i440fx{hpet}
-vga: extension=vbe, update_freq=1, realtime=0
+vga: extension=none, update_freq=1, realtime=0
 ata0: enabled=1, ioaddr1=0x1f0, ioaddr2=0x3f0, irq=14
 {"ata1: enabled=0" if crowded else ""}
 ata0-master: type=cdrom, path={iso}, status=inserted

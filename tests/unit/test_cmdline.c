@@ -115,7 +115,7 @@ static void test_defaults(void **state)
     (void)state;
     parse("");
     assert_int_equal(warnings.count, 0);
-    assert_string_equal(options.console, "com1");
+    assert_string_equal(options.console, "com1,vga");
     assert_int_equal(options.loglvl.word, LOGLVL_INFO);
     assert_int_equal(options.numa.word, NUMA_ON);
     assert_int_equal(options.smt.word, SMT_ON);

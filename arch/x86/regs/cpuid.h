@@ -59,6 +59,9 @@
 /* leaf 0x80000007 */
 #define CPUID_POWER_EDX_INVARIANT_TSC BIT(8)
 
+/* leaf 0x80000008 */
+#define CPUID_SIZES_EAX_PHYSICAL BITS(7, 0)
+
 /* leaves 0xB and 0x1F */
 #define CPUID_TOPOLOGY_ECX_TYPE BITS(15, 8)
 

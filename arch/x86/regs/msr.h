@@ -63,5 +63,6 @@
 
 /* Memory types by PAT index: 0 WB, 1 WT, 2 UC-, 3 UC, and again; what a CPU has after reset. */
 #define PAT_DEFAULT 0x0007040600070406ull
+#define PAT_HOST    0x0007040600070106ull /* index 1 write-combining; its reset value is not used */
 
 #endif

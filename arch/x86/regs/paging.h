@@ -8,6 +8,7 @@
 #define PTE_WRITE      BIT(1)
 #define PTE_USER       BIT(2)
 #define PTE_UNCACHED   BITS(4, 3) /* PWT and PCD: PAT index 3 */
+#define PTE_COMBINED   BIT(3)     /* PWT: PAT index 1, write-combining in PAT_HOST */
 #define PTE_ACCESSED   BIT(5)
 #define PTE_DIRTY      BIT(6)
 #define PTE_LARGE      BIT(7) /* a 2 MiB or 1 GiB page */
