@@ -18,8 +18,8 @@
 #include "kernel/printk.h"
 
 #define DRAW_DELAY_NS     (20 * NS_PER_MS) /* lines that come in it are drawn together */
-#define DRAW_PAUSE_NS     (2 * NS_PER_MS)  /* between two slices of one picture */
-#define DRAW_SLICE_NS     (50 * NS_PER_US)
+#define DRAW_PAUSE_NS     (1 * NS_PER_MS)  /* between two slices of one picture */
+#define DRAW_SLICE_NS     (100 * NS_PER_US)
 #define DRAW_CELLS        16u /* between two looks at the clock: 8 KiB at 32 bits a pixel */
 #define BOOT_JUMP_DIVISOR 8u
 

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "hv/assert.h"
 #include "hv/bits.h"
 
 #define TAB_COLUMNS   8u
@@ -126,6 +127,7 @@ static void new_line(struct screen *s)
 {
     uint32_t jump = MIN(s->jump, s->rows);
 
+    ASSERT(s->rows);
     if (s->row + 1 < s->rows) {
         s->row++;
         return;

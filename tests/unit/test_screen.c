@@ -167,7 +167,7 @@ static void test_wrap(void **state)
 
     (void)state;
     memset(line, 'x', 80);
-    strcpy(line + 80, "\r\n");
+    memcpy(line + 80, "\r\n", 3);
     say(b, line); /* exactly a row: no empty row comes after it */
     say(b, "next\r\n");
     line[80] = 'y';
