@@ -3,8 +3,8 @@
  *
  * Decides which proximity domains become nodes (those with a CPU in use or with RAM; dense numbers
  * by ascending domain), their distances, and the fallbacks: without SRAT, with numa=off and with
- * numa=noacpi (ACPI's NUMA tables are not looked at) all is node 0; numa=fake=<n> cuts RAM into n
- * equal parts at 2 MiB boundaries and deals the CPUs out in turn. Ranges and CPUs are
+ * numa=noacpi (SRAT tells no nodes, at most where RAM is) all is node 0; numa=fake=<n> cuts RAM
+ * into n equal parts at 2 MiB boundaries and deals the CPUs out in turn. Ranges and CPUs are
  * numa_ranges.c's and numa_cpus.c's. Allocates nothing and decides no placement (placement.c).
  * Invariants: at least one node; every CPU has a node; with a map, every byte of RAM has a node.
  * Source of the words: Xen's `numa` option; ACPI 6.4 sections 5.2.16, 5.2.17.
@@ -189,7 +189,7 @@ void numa_build(struct numa *numa, const struct numa_input *in, uint32_t *node_o
     bool srat_used = false;
 
     numa->nnodes = numa->nranges = 0;
-    if (in->srat && wants_srat && in->mode != NUMA_NOACPI)
+    if (in->srat && wants_srat)
         srat_used =
             build_from_srat(numa, in, node_of_cpu, scratch, in->mode == NUMA_ON ? w : NULL) &&
             in->mode == NUMA_ON;

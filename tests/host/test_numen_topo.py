@@ -175,6 +175,35 @@ MEMORY_MAPS = {
            "(XEN)  [0000000040000000, 000000007fffffff] (unusable)\n",
     "iomem": "00000000-0009ffff : System RAM\n00100000-3fffffff : System RAM\n"
              "  01000000-01ffffff : Kernel code\n40000000-7fffffff : ACPI Non-volatile Storage\n",
+    "whole linux log":
+        "[    0.000000] Linux version 6.1.0 (x@y) #1 SMP\n"
+        "[    0.000000] BIOS-e820: [mem 0x0000000000000000-0x000000000009ffff] usable\r\n"
+        "Nov 30 16:00:00 host kernel: BIOS-e820: [mem 0x0000000000100000-0x000000003fffffff] usable\n"
+        "[    0.000000] BIOS-e820: [gap 0x0000000040000000-0x000000007fffffff]\n"
+        "[    0.000000] BIOS-e820: [mem 0x0000000040000000-0x000000007fffffff] device reserved\n"
+        "[    0.000000] e820: update [mem 0x00000000-0x00000fff] usable ==> reserved\n"
+        "[    0.000000] user: [mem 0x0000000040000000-0x000000007fffffff] usable\n"
+        "[    0.000000]   node   0: [mem 0x0000000000100000-0x000000003fffffff]\n"
+        "[    0.010000] ACPI: SRAT: Node 0 PXM 0 [mem 0x00000000-0x7fffffff]\n"
+        "[    0.400000] pci_bus 0000:00: root bus resource [mem 0x00000000-0xffffffff window]\n",
+    "old linux": "[    0.000000]  BIOS-e820: 0000000000000000 - 00000000000a0000 (usable)\n"
+                 "[    0.000000]  BIOS-e820: 0000000000100000 - 0000000040000000 (usable)\n"
+                 "[    0.000000]  BIOS-e820: 0000000040000000 - 0000000080000000 (ACPI NVS)\n",
+    "whole xen log":
+        "(XEN) Xen version 4.17\n(XEN) Xen-e820 RAM map:\n"
+        "(XEN)  [0000000000000000, 000000000009ffff] (usable)\n"
+        "(XEN) [2026-11-30 16:00:00]  [0000000000100000, 000000003fffffff] (usable)\n"
+        "(XEN) SRAT: Node 0 PXM 0 [0000000000000000, 000000007fffffff] (hotplug)\n"
+        "(XEN) System RAM: 1023MB (1048060kB)\n",
+    "old xen": "(XEN)  0000000000000000 - 00000000000a0000 (usable)\n"
+               "(XEN) [    0.000000]  0000000000100000 - 0000000040000000 (usable)\n"
+               "(XEN)  0000000040000000 - 0000000080000000 (reserved)\n",
+    "grub": "base_addr = 0x0, length = 0xa0000, available RAM\n"
+            "base_addr = 0x100000, length = 0x3ff00000, available RAM\n"
+            "base_addr = 0x40000000, length = 0x10000000, reserved RAM\n"
+            "base_addr = 0x50000000, length = 0x10000000, ACPI non-volatile storage RAM\n"
+            "base_addr = 0x60000000, length = 0x10000000, persistent RAM\n"
+            "base_addr = 0x70000000, length = 0x10000000, RAM holding firmware code\n",
     "numbers": "0-9ffff 1\n100000-3fffffff type 1\n40000000-7fffffff type 7\n",
 }
 
@@ -184,6 +213,22 @@ def test_memory_map(topo, form):
     got = topo.json(memmap=MEMORY_MAPS[form], srat=SRAT, madt=MADT)
     assert ram(got) == [GIB - 0x60000, 0]
     assert got["warnings"] == []
+
+
+def test_memory_map_that_linux_hides(topo):
+    got = topo.json(memmap="00000000-00000000 : Reserved\n00000000-00000000 : System RAM\n", status=1)
+    assert any("2 ranges are 0-0, as Linux shows them to all but root" in w
+               for w in got["warnings"])
+
+
+@pytest.mark.parametrize("line", ["base_addr = 0x0, length = 0x0, available RAM", "hello",
+                                  "0x10000000000000000-0x1ffffffffffffffff usable",
+                                  "0x2000-0x1000 usable", "0x1000 usable",
+                                  "(XEN)  00001000 - 00001000 (usable)", "(XEN) 1000 - 2000 usable",
+                                  "BIOS-e820: [mem 0x2000-0x1000] usable", "BIOS-e820: [mem "])
+def test_memory_map_without_a_range(topo, line):
+    got = topo.json(memmap=line, status=1)
+    assert "memory map: no range in it; ignored" in got["warnings"]
 
 
 def test_hotplug_ranges_count_as_far_as_the_map_has_ram(topo):
@@ -198,12 +243,12 @@ def test_range_beyond_what_a_cpu_can_address(topo):
 
 @pytest.mark.parametrize("word, sizes", [
     ("numa=off", [3 * GIB]), ("numa=on", [GIB, 2 * GIB]), ("numa=fake=3", [GIB, GIB, GIB]),
-    ("no-numa", [3 * GIB])])
+    ("no-numa", [3 * GIB]), ("numa=noacpi", [3 * GIB])])
 def test_numa_option(topo, word, sizes):
     assert ram(topo.json(**WHOLE, option=word)) == sizes
 
 
-def test_noacpi_needs_a_map(topo):
+def test_noacpi_with_a_map(topo):
     got = topo.json(srat=SRAT, memmap="0-3fffffff usable\n", option="numa=noacpi")
     assert ram(got) == [GIB]
 
@@ -227,6 +272,16 @@ def test_acpidump(topo, header):
     assert topo.json(acpidump=text.replace("\n", "\r\n")) == expected
 
 
+@pytest.mark.parametrize("change", [
+    lambda text: "\xef\xbb\xbf" + text, lambda text: text.replace("\n", "\n> "),
+    lambda text: text.replace("\n", "\n\n"), lambda text: text.replace("\n", "\n      "),
+    lambda text: text.replace("\n    ", "\n"), lambda text: text.replace("\n    ", "\n\t")])
+def test_acpidump_through_mails_and_editors(topo, change):
+    text = change(acpidump(MADT, SRAT, SLIT))
+    assert (topo.json("--acpidump", "-", stdin=text.encode("latin-1"))
+            == topo.json(madt=MADT, srat=SRAT, slit=SLIT))
+
+
 def test_acpidump_that_is_damaged(topo):
     text = acpidump(MADT, SRAT)
     cut = "\n".join(line for line in text.splitlines() if "0030:" not in line)
@@ -240,6 +295,17 @@ def test_acpidump_that_is_damaged(topo):
 def test_cpuid_as_the_cpuid_program_prints_it(topo):
     assert topo.json(cpuid=cpuid_raw(range(8))) == topo.json(cpuid=CPUID)
     assert len(topo.json(cpuid="CPU:\n" + tables.leaf_b(5, 1, 2, raw=True))["cpus"]) == 1
+
+
+def test_offline_cpus_that_the_cpuid_program_left_out(topo):
+    """Its numbers have gaps then; only "cpus N" announces CPUs."""
+    ids = [0, 2, 4, 6]
+    text = cpuid_raw(range(8))
+    parts = text.split("CPU ")
+    text = "".join("CPU " + part for part in parts if part and int(part.split(":")[0]) in ids)
+    got = topo.json(cpuid=text)
+    assert [cpu["apic_id"] for cpu in got["cpus"]] == ids
+    assert got["warnings"] == []
 
 
 @pytest.mark.parametrize("text", ["", "cpus 4\n", "[cpu 99999999999999999999]\n1 0 0 0 0 0\n"])
@@ -346,8 +412,6 @@ def test_every_combination(topo, names):
     srat_nodes = 2 if "srat" in names else 1
     for word, nodes in (("numa=on", srat_nodes), ("numa=off", 1), ("numa=noacpi", 1),
                         ("numa=fake=3", 3 if memory else 1)):
-        if word == "numa=noacpi" and "memmap" not in names:
-            continue  # then there is no RAM to speak of
         got = topo.json(**inputs, option=word)
         assert (len(got["cpus"]), len(got["nodes"]), sum(ram(got))) == (cpus, nodes, memory), word
         assert sorted(c for node in got["nodes"] for c in node["cpus"]) == list(range(cpus))

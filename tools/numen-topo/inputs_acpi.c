@@ -5,7 +5,8 @@
  * reach it through a phys_view as they reach physical memory. A table is never judged here; one
  * whose length field says more than the file holds is simply not readable beyond its end.
  * Text format (ACPICA's acpidump): "NAME @ 0xADDRESS", then lines of an indented offset, a colon,
- * up to 16 bytes in hex and the same as characters.
+ * up to 16 bytes in hex and the same as characters. Empty lines may stand anywhere, and what a mail
+ * or an editor puts before lines ("> ", a byte order mark) is passed over.
  */
 #include "tools/numen-topo/topo.h"
 
@@ -61,24 +62,25 @@ struct phys_view inputs_view(struct inputs *in)
     return (struct phys_view){map_table, in};
 }
 
-/* "APIC @ 0x...": where the name begins, or NULL. Hex lines are indented, so they are none. */
-static const char *table_heading(const char *line)
+static const char *skip_margin(const char *line)
 {
-    size_t name = strcspn(line, "@");
+    static const char byte_order_mark[] = "\xef\xbb\xbf";
 
-    if (!line[0] || isspace((unsigned char)line[0]) || strncmp(line + name, "@ 0x", 4) != 0)
-        return NULL;
-    return line;
+    if (strncmp(line, byte_order_mark, 3) == 0)
+        line += 3;
+    return line + strspn(line, " \t>");
 }
 
-static bool is_wanted(const char *heading)
+/* "APIC @ 0x...": where the name of a table that is wanted begins, or NULL. */
+static const char *table_heading(const char *line)
 {
     static const char *const wanted[] = {ACPI_SIG_MADT, ACPI_SIG_SRAT, ACPI_SIG_SLIT};
+    const char *name = skip_margin(line);
 
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
-        if (strncmp(heading, wanted[i], 4) == 0 && heading[4] == ' ')
-            return true;
-    return false;
+        if (strncmp(name, wanted[i], 4) == 0 && strncmp(name + 4, " @ 0x", 5) == 0)
+            return name;
+    return NULL;
 }
 
 static bool hex_byte(const char *at, uint8_t *byte)
@@ -92,12 +94,16 @@ static bool hex_byte(const char *at, uint8_t *byte)
     return true;
 }
 
-/* Appends a line of bytes. False: it is none, or not the next one of the table. */
+/* Appends a line of bytes, or passes over an empty one. False: not the table's next line. */
 static bool add_hex_line(struct file_bytes *table, const char *line)
 {
+    unsigned long offset;
     char *end;
-    unsigned long offset = strtoul(line, &end, 16);
 
+    line = skip_margin(line);
+    if (!*line)
+        return true;
+    offset = strtoul(line, &end, 16);
     if (end == line || *end != ':' || offset != table->bytes || table->bytes > ACPI_TABLE_LIMIT)
         return false;
     table->data = grow_array(table->data, table->bytes + BYTES_PER_LINE, 1);
@@ -119,7 +125,7 @@ void inputs_add_acpidump(struct inputs *in, struct file_bytes text)
         struct file_bytes table = {0};
 
         line = line_next(&at);
-        if (!heading || !is_wanted(heading))
+        if (!heading)
             continue;
         while (line && add_hex_line(&table, line))
             line = line_next(&at);

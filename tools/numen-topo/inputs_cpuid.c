@@ -138,13 +138,25 @@ static void add_all(struct dump_cpu *cpu, const struct dump_cpu *from)
     }
 }
 
+/* Without "cpus N" the CPUs are those with leaves: numbers that are left out were offline. */
+static uint32_t close_gaps(struct reader *r)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < r->seen; i++)
+        if (r->cpus[i].count)
+            r->cpus[n++] = r->cpus[i];
+    memset(&r->cpus[n], 0, (r->seen - n) * sizeof(*r->cpus));
+    return n;
+}
+
 /*
  * Every CPU gets the shared leaves behind its own, which are then found first. One that was
  * announced but has no section is taken for like the first that has.
  */
 static void finish(struct reader *r, struct inputs *in)
 {
-    uint32_t n = r->told ? r->told : MAX(r->seen, 1u), first = 0, strangers = 0;
+    uint32_t n = r->told ? r->told : MAX(close_gaps(r), 1u), first = 0, strangers = 0;
 
     while (first < n && !r->cpus[first].count)
         first++;
