@@ -11,7 +11,8 @@
  * pick a unit without credit while others have some, and that is no reason for one.
  *
  * Balancing and pushing come before the choice, while all that waits stands in the queue:
- * afterwards the unit that was just switched out is in nobody's reach.
+ * afterwards the unit that was just switched out is in nobody's reach. The CPU counts as tickled
+ * until they are done: its slot may hold a unit, and they must not reserve it for another.
  *
  * The previous unit is LEAVING when it is not the one returned, and in no queue before sched_saved.
  */
@@ -211,12 +212,12 @@ struct unit *sched_pick(struct sched *s, uint32_t cpu, ns_t now, ns_t *deadline)
     prev = c->cur;
     if (prev)
         credit_charge(s, c->rq, prev, now);
-    idle_untickle(s, c);
     c->rq->untimed &= ~c->bit;
     if (c->rq->balance_due)
         balance_pass(s, c->rq, now);
     if (is_push_worthwhile(s, c->rq))
         steal_push_overdue(s, c->rq, now);
+    idle_untickle(s, c);
     next = choose(s, c, now);
     take(s, c, next, now);
     if (!next && c->online && s->params.newidle_pull)

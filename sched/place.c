@@ -25,7 +25,7 @@ void place_kick(struct sched *s, struct sched_cpu *c)
 /* `c` is not tickled, so its slot is free. */
 void place_reserve(struct sched *s, struct sched_cpu *c, struct unit *u)
 {
-    DEBUG_ASSERT(!c->reserved);
+    ASSERT(!c->reserved);
     c->reserved = u;
     u->order = u->key;
     u->target = c->cpu;

@@ -95,8 +95,8 @@ def check_listings(user):
     runqueues = user.listing("runq")["runqueues"]
     cpus = sorted(cpu for queue in runqueues for cpu in queue["cpus"])
     assert cpus == list(range(CPUS))
-    units = [unit for queue in runqueues for unit in queue["units"]]
-    assert len(units) == len(set(units)), units
+    # A unit that moves while the rows are made may stand in two of them, or in none.
+    assert all(len(set(queue["units"])) == len(queue["units"]) for queue in runqueues)
     for node in user.listing("mem")["nodes"]:
         assert 0 < node["free_bytes"] < node["ram_bytes"]
     for name in ("spin1", "spin2", "spin3"):

@@ -111,6 +111,31 @@ static void test_load_average(void **state)
     assert_true(load_at(&l, 0, 1000 + (1u << 29), 30) == 50000 * one);
 }
 
+/*
+ * A pass made by a CPU that has been tickled for a unit, and has come, must not give that CPU's
+ * slot away to the unit that it moves here.
+ */
+static void test_pass_leaves_the_slot_alone(void **state)
+{
+    struct machine *m = machine_averages(2, 1, 1);
+    struct machine_unit *waker;
+
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++)
+        machine_hog(m, 256, 2);
+    waker = machine_unit(m, 256, 1, 0);
+    machine_run(m, m->now + 2 * NS_PER_SEC);
+    for (uint32_t i = 0; i < 4; i++)
+        machine_affinity(m, &m->units[i], 0, 0);
+    machine_wake(m, waker);
+    assert_int_equal(waker->unit.state, UNIT_RESERVED);
+    m->s->runqs[0].balance_due = true;
+    machine_pick(m, 0);
+    assert_int_equal(m->s->runqs[0].nr_active, 2);
+    assert_true(unit_is_running(&waker->unit) || unit_is_ready(&waker->unit));
+    machine_free(m);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -118,6 +143,7 @@ int main(void)
         cmocka_unit_test(test_remote_must_pay),
         cmocka_unit_test(test_swap),
         cmocka_unit_test(test_load_average),
+        cmocka_unit_test(test_pass_leaves_the_slot_alone),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
