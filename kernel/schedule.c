@@ -12,7 +12,6 @@
 
 #include <errno.h>
 
-#include "boot/cmdline.h"
 #include "kernel/arch.h"
 #include "kernel/cpu.h"
 #include "kernel/machine.h"
@@ -61,34 +60,6 @@ static void schedule_slice_end(struct timer *timer, ns_t now)
     cpu_hazard(container_of(timer, struct cpu, slice), HAZARD_SCHED);
 }
 
-static bool option_is_given(enum option_id id)
-{
-    return machine.options.given & BIT(id);
-}
-
-/* Defaults of sched/params.c, then the preset, then what was asked for by name. */
-static void schedule_params(struct sched_params *p)
-{
-    struct options *o = &machine.options;
-    char word[OPTION_TEXT_CHARS];
-
-    option_format(o, OPTION_sched_preset, word, sizeof(word));
-    sched_params_default(p);
-    if (sched_params_preset(p, word) < 0)
-        pr_warn("sched_preset=%s is not known: the default is used", word);
-    if (option_is_given(OPTION_credit2_runqueue)) {
-        option_format(o, OPTION_credit2_runqueue, word, sizeof(word));
-        if (sched_arrangement_parse(word, &p->arrangement) < 0)
-            pr_warn("credit2_runqueue=%s is not known: socket is used", word);
-    }
-    if (option_is_given(OPTION_sched_credit2_max_cpus_runqueue))
-        p->max_cpus_runqueue = (uint32_t)o->sched_credit2_max_cpus_runqueue;
-    if (option_is_given(OPTION_sched_ratelimit_us))
-        p->ratelimit_ns = o->sched_ratelimit_us * NS_PER_US;
-    if (option_is_given(OPTION_asym))
-        p->asym = o->asym;
-}
-
 /* The listing of parameters shows what is in force. */
 static void schedule_params_show(const struct sched_params *p)
 {
@@ -107,7 +78,7 @@ int schedule_init(void)
 
     if (!memory)
         return -ENOMEM;
-    schedule_params(&params);
+    sched_params_options(&params, &machine.options);
     schedule_params_show(&params);
     arrangement = params.arrangement;
     sched = sched_init(memory, &params, machine.places, cpu_count, machine.numa.distance,
@@ -119,7 +90,7 @@ void schedule_params_changed(void)
 {
     struct sched_params params;
 
-    schedule_params(&params);
+    sched_params_options(&params, &machine.options);
     sched_set_params(sched, &params);
 }
 

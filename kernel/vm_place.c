@@ -17,17 +17,9 @@
 #include "kernel/vm_build.h"
 #include "kernel/vm_life.h"
 
-static bool range_has(const struct guest_ranges *r, uint32_t n)
-{
-    for (uint32_t i = 0; i < r->count; i++)
-        if (n >= r->range[i].first && n <= r->range[i].last)
-            return true;
-    return r->count == 0;
-}
-
 static bool cpu_is_allowed(const struct vm *vm, uint32_t cpu)
 {
-    return cpus[cpu] && range_has(&vm->config.cpus, cpu);
+    return cpus[cpu] && guest_ranges_have(&vm->config.cpus, cpu);
 }
 
 static void place_count_cpus(const struct vm *vm, struct placement_node *nodes)
@@ -77,7 +69,7 @@ static uint64_t place_allowed_nodes(const struct vm *vm, const struct placement_
     for (uint32_t n = 0; n < machine.numa.nnodes; n++) {
         bool by_cpus = vm->config.nodes.count || !vm->config.cpus.count || nodes[n].cpus;
 
-        if (by_cpus && range_has(&vm->config.nodes, n))
+        if (by_cpus && guest_ranges_have(&vm->config.nodes, n))
             allowed |= BIT(n);
     }
     return allowed;

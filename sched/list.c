@@ -52,3 +52,8 @@ void sched_runq_visit(struct sched *s, uint32_t runq,
             visit(u, arg);
     spin_unlock(&rq->lock);
 }
+
+bool sched_cpu_is_online(const struct sched *s, uint32_t cpu)
+{
+    return atomic_get(&s->cpus[cpu].online);
+}

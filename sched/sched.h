@@ -68,6 +68,10 @@ void sched_params_default(struct sched_params *p);
 int sched_params_preset(struct sched_params *p, const char *name)
     __attribute__((warn_unused_result));
 
+/* What the command line says: sched_preset=, then the options that were given by name. */
+struct options;
+void sched_params_options(struct sched_params *p, const struct options *o);
+
 /* "cpu" "core" "llc" "socket" "node" "all"; -EINVAL for another word. */
 int sched_arrangement_parse(const char *word, enum runq_arrangement *out)
     __attribute__((warn_unused_result));
@@ -148,6 +152,9 @@ void sched_runq_visit(struct sched *s, uint32_t runq,
 
 /* Runqueue of a CPU, or UINT32_MAX while no CPU of that number is known. */
 uint32_t sched_cpu_runq(const struct sched *s, uint32_t cpu);
+
+/* A glance; `cpu` is one of the machine's. */
+bool sched_cpu_is_online(const struct sched *s, uint32_t cpu);
 
 /* Credit in ns; for listings and tests. */
 int64_t sched_unit_credit(struct sched *s, struct unit *u);

@@ -1,5 +1,5 @@
 /*
- * One guest as its boot module's line describes it. Data only; boot/guest_line.c fills it in.
+ * One guest as its boot module's line describes it; boot/guest_line.c fills it in.
  */
 #ifndef HV_GUEST_CONFIG_H
 #define HV_GUEST_CONFIG_H
@@ -34,6 +34,15 @@ struct guest_ranges {
     uint32_t count; /* 0: not given, anything goes */
     struct guest_range range[GUEST_RANGES_MAX];
 };
+
+/* Is `n` in one of them, or are there none? */
+static inline bool guest_ranges_have(const struct guest_ranges *r, uint32_t n)
+{
+    for (uint32_t i = 0; i < r->count; i++)
+        if (n >= r->range[i].first && n <= r->range[i].last)
+            return true;
+    return r->count == 0;
+}
 
 /* About 1 KiB: never on a stack. */
 struct guest_config {
