@@ -1,0 +1,92 @@
+/*
+ * The invariants that hold after every event, beyond those that the scheduler asserts of itself.
+ *
+ * - Everything in sched_check: masks equal to recomputed ones, a unit on exactly one queue, credit
+ *   within its bounds.
+ * - CPUs and units agree: what a CPU runs, the scheduler says it runs, and nothing runs twice.
+ * - No unit waits while a CPU that it may use has been idle for longer than the rate limit and one
+ *   more try (SCHEDULER: "A runnable unit never waits longer"), given time for kicks to arrive.
+ *
+ * A breach ends the program with what it was and the last events.
+ */
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "hv/bits.h"
+#include "tools/numen-sim/record.h"
+#include "tools/numen-sim/vcpu.h"
+
+__attribute__((format(printf, 2, 3))) static _Noreturn void breach(const struct sim *sim,
+                                                                   const char *format, ...)
+{
+    va_list args;
+
+    fprintf(stderr, "numen-sim: check failed at %llu ns: ", (unsigned long long)sim->now);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    if (sim->record)
+        record_print_last(sim->record, stderr);
+    exit(EXIT_FAILURE);
+}
+
+static void check_cpu(const struct sim *sim, const struct sim_cpu *c)
+{
+    const struct unit *u = c->cur ? &c->cur->unit : NULL;
+
+    if (u && (u->state != UNIT_RUNNING || u->cpu != c->cpu || !u->on_cpu))
+        breach(sim, "CPU %u runs %s/%u, which is in state %u on CPU %u", c->cpu, c->cur->vm->name,
+               c->cur->index, u->state, u->cpu);
+    if (c->saving && (!c->saving->on_cpu || c->saving->state == UNIT_QUEUED))
+        breach(sim, "CPU %u is still saving a unit that somebody may take", c->cpu);
+    if (!u && !c->saving && !c->event.slot && (c->kick_at != NS_NEVER || c->deadline != NS_NEVER))
+        breach(sim, "CPU %u has something to do and no event", c->cpu);
+}
+
+/* Idle, and nothing on its way. */
+static bool is_free(const struct sim_cpu *c)
+{
+    return !c->cur && !c->saving && c->kick_at == NS_NEVER;
+}
+
+/* What an idle CPU may take to come: the limit, once more for a lock that was not had, the way. */
+static ns_t patience(const struct sim *sim)
+{
+    const struct machine_config *m = &sim->scenario->machine;
+    ns_t limit = MAX(sim->params.ratelimit_ns, sim->params.slice_min_ns);
+
+    return 2 * limit + m->wake_ns + m->ipi_ns + 2 * m->switch_ns + m->exit_ns;
+}
+
+static bool may_use_a_free_cpu(const struct sim *sim, const struct vcpu *v)
+{
+    for (uint32_t i = 0; i < sim->ncpus; i++)
+        if (is_free(&sim->cpus[i]) && sched_cpu_is_online(sim->s, i) &&
+            cpumask_has(v->unit.hard, i))
+            return true;
+    return false;
+}
+
+static void check_waiting(struct sim *sim, struct vcpu *v)
+{
+    if (v->unit.state != UNIT_QUEUED || !may_use_a_free_cpu(sim, v)) {
+        v->neglected_since = NS_NEVER;
+        return;
+    }
+    v->neglected_since = MIN(v->neglected_since, sim->now);
+    if (sim->params.newidle_pull && sim->params.overdue_push &&
+        sim->now - v->neglected_since > patience(sim))
+        breach(sim, "%s/%u has waited %llu ns beside an idle CPU", v->vm->name, v->index,
+               (unsigned long long)(sim->now - v->neglected_since));
+}
+
+void check_all(struct sim *sim)
+{
+    sched_check(sim->s);
+    for (uint32_t i = 0; i < sim->ncpus; i++)
+        check_cpu(sim, &sim->cpus[i]);
+    for (uint32_t i = 0; i < sim->nvms; i++)
+        for (uint32_t j = 0; j < sim->vms[i].nvcpus; j++)
+            check_waiting(sim, &sim->vms[i].vcpus[j]);
+}

@@ -1,0 +1,227 @@
+/*
+ * A vCPU's segments: begun by its workload, ended by its CPU. See vcpu.h.
+ *
+ * Invariants: a vCPU that is computing, spinning or halting wants to run; a halted one sleeps. Only
+ * the CPU a vCPU is on changes its segment, except vcpu_release, which shortens a spin.
+ */
+#include "tools/numen-sim/vcpu.h"
+
+static void begin(struct vcpu *v, enum vcpu_segment segment, uint64_t work)
+{
+    v->segment = segment;
+    v->work = work;
+}
+
+void vcpu_compute(struct sim *sim, struct vcpu *v, ns_t ns)
+{
+    (void)sim;
+    begin(v, SEGMENT_COMPUTE, ns * WORK_PER_NS);
+}
+
+/* A spin is a row of windows; the pause filter looks at each, the limit at their sum. */
+static void spin_window(struct vcpu *v)
+{
+    ns_t window = v->ple_window ? MIN(v->ple_window, v->spin_left) : v->spin_left;
+
+    begin(v, SEGMENT_SPIN, window == NS_NEVER ? WORK_FOREVER : window * WORK_PER_NS);
+    if (v->spin_left != NS_NEVER)
+        v->spin_left -= window;
+}
+
+void vcpu_spin(struct sim *sim, struct vcpu *v, ns_t limit, ns_t ple_window)
+{
+    (void)sim;
+    v->spin_left = limit;
+    v->ple_window = ple_window;
+    spin_window(v);
+}
+
+void vcpu_halt(struct sim *sim, struct vcpu *v, ns_t until)
+{
+    v->halt_until = until;
+    begin(v, SEGMENT_HALTING, sim->scenario->machine.halt_ns * WORK_PER_NS);
+}
+
+void vcpu_finish(struct sim *sim, struct vcpu *v)
+{
+    struct sim_vm *vm = v->vm;
+
+    vcpu_halt(sim, v, NS_NEVER);
+    v->interrupted = false;
+    if (++vm->done < vm->nvcpus || vm->finished_at != NS_NEVER)
+        return;
+    vm->finished_at = sim->now;
+    sim->vms_left--;
+}
+
+void vcpu_charge(struct vcpu *v, ns_t ns)
+{
+    v->debt += ns * WORK_PER_NS;
+}
+
+void vcpu_release(struct sim *sim, struct vcpu *v, ns_t ns)
+{
+    struct sim_cpu *c = cpu_of_vcpu(sim, v);
+
+    if (v->segment != SEGMENT_SPIN)
+        return;
+    if (c)
+        cpu_account(sim, c);
+    begin(v, SEGMENT_COMPUTE, ns * WORK_PER_NS);
+    if (c)
+        cpu_poke(sim, c);
+}
+
+ns_t vcpu_left(struct sim *sim, struct vcpu *v)
+{
+    struct sim_cpu *c = cpu_of_vcpu(sim, v);
+
+    if (c)
+        cpu_account(sim, c);
+    return v->segment == SEGMENT_COMPUTE ? v->work / WORK_PER_NS : 0;
+}
+
+/* Out of HLT, whatever the reason. */
+static void wake(struct sim *sim, struct vcpu *v)
+{
+    if (v->segment != SEGMENT_HALTED || !v->asleep)
+        return;
+    event_set(&sim->events, &v->timer, NS_NEVER);
+    v->asleep = false;
+    v->woken_at = sim->now;
+    sched_wake(sim->s, &v->unit, sim->now);
+}
+
+void vcpu_interrupt(struct sim *sim, struct vcpu *from, struct vcpu *to)
+{
+    struct sim_cpu *c = cpu_of_vcpu(sim, to);
+
+    if (from) {
+        vcpu_charge(from, sim->scenario->machine.exit_ns);
+        from->counts.interrupts++;
+    }
+    to->interrupted = true;
+    if (c)
+        cpu_notice(sim, c);
+    wake(sim, to);
+}
+
+void vcpu_kick(struct sim *sim, struct vcpu *from, struct vcpu *to)
+{
+    vcpu_charge(from, sim->scenario->machine.exit_ns);
+    from->counts.kicks++;
+    to->interrupted = true;
+    if (to->segment == SEGMENT_HALTED && to->asleep)
+        wake(sim, to);
+    else
+        vcpu_yield(sim, from, to);
+}
+
+void vcpu_yield(struct sim *sim, struct vcpu *v, struct vcpu *to)
+{
+    struct sim_cpu *c = cpu_of_vcpu(sim, v);
+
+    vcpu_charge(v, sim->scenario->machine.exit_ns);
+    v->counts.yields++;
+    if (!c)
+        return;
+    if (!to)
+        sched_yield_current(sim->s, c->cpu, sim->now);
+    else if (!sched_yield_to(sim->s, c->cpu, &to->unit, sim->now))
+        return;
+    c->must_pick = true;
+}
+
+/* HLT with an interrupt pending returns at once, but its exit has been paid. */
+static void fall_asleep(struct sim *sim, struct vcpu *v)
+{
+    struct sim_cpu *c = cpu_of_vcpu(sim, v);
+
+    v->segment = SEGMENT_HALTED;
+    v->counts.halts++;
+    if (v->interrupted || v->halt_until <= sim->now) {
+        vcpu_arrive(sim, v);
+        return;
+    }
+    v->asleep = true;
+    event_set(&sim->events, &v->timer, v->halt_until);
+    sched_sleep(sim->s, c->cpu, sim->now);
+    c->must_pick = true;
+}
+
+/*
+ * The pause filter ran out: a yield to the next preempted vCPU of the VM in turn, which may hold
+ * what is spun for; then the spin goes on.
+ */
+static void pause_loop_exit(struct sim *sim, struct vcpu *v)
+{
+    struct sim_vm *vm = v->vm;
+    struct vcpu *to = NULL;
+
+    v->counts.ple_exits++;
+    for (uint32_t i = 1; i <= vm->nvcpus && !to; i++) {
+        struct vcpu *other = &vm->vcpus[(vm->boosted + i) % vm->nvcpus];
+
+        if (other != v && unit_is_ready(&other->unit))
+            to = other;
+    }
+    if (to)
+        vm->boosted = to->index;
+    spin_window(v);
+    vcpu_yield(sim, v, to);
+}
+
+static void end(struct sim *sim, struct vcpu *v)
+{
+    v->segment = SEGMENT_NONE;
+    v->vm->config->workload->next(sim, v);
+}
+
+void vcpu_segment_end(struct sim *sim, struct vcpu *v)
+{
+    if (v->debt) { /* exits on the way have still to be paid */
+        v->work = v->debt;
+        v->debt = 0;
+        return;
+    }
+    switch (v->segment) {
+    case SEGMENT_SPIN:
+        if (v->spin_left)
+            pause_loop_exit(sim, v);
+        else
+            end(sim, v);
+        break;
+    case SEGMENT_HALTING:
+        fall_asleep(sim, v);
+        break;
+    default:
+        end(sim, v);
+    }
+}
+
+/* On a CPU: a halt is over, and what was pending is seen. */
+void vcpu_arrive(struct sim *sim, struct vcpu *v)
+{
+    const struct workload *w = v->vm->config->workload;
+    bool interrupted = v->interrupted;
+
+    v->interrupted = false;
+    if (interrupted)
+        vcpu_charge(v, sim->scenario->machine.exit_ns);
+    if (v->segment == SEGMENT_HALTED || v->segment == SEGMENT_NONE)
+        end(sim, v);
+    else if (w->arrived)
+        w->arrived(sim, v, interrupted);
+}
+
+void vcpu_timer(struct sim *sim, struct vcpu *v)
+{
+    wake(sim, v);
+}
+
+void vcpu_start(struct sim *sim, struct vcpu *v)
+{
+    v->segment = SEGMENT_NONE;
+    v->woken_at = sim->now;
+    sched_wake(sim->s, &v->unit, sim->now);
+}

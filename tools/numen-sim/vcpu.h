@@ -1,0 +1,69 @@
+/*
+ * What a workload lets its vCPUs do.
+ *
+ * The first group begins a vCPU's next segment and is called from `next` alone. Everything a guest
+ * pays for (exits for HLT, interrupts, hypercalls) is charged here, so that workloads do not have
+ * to.
+ */
+#ifndef NUMEN_SIM_VCPU_H
+#define NUMEN_SIM_VCPU_H
+
+#include "tools/numen-sim/sim.h"
+#include "tools/numen-sim/workload.h"
+
+/* ---- the next segment ---- */
+
+/* Compute for `ns` of full speed, then `next`. */
+void vcpu_compute(struct sim *sim, struct vcpu *v, ns_t ns);
+
+/*
+ * Spin until vcpu_release, or for `limit` ns of running (NS_NEVER: no limit), then `next`; with a
+ * pause-loop exit each `ple_window` ns (0: none).
+ */
+void vcpu_spin(struct sim *sim, struct vcpu *v, ns_t limit, ns_t ple_window);
+
+/* HLT until an interrupt, a kick or `until` (NS_NEVER: no timer). */
+void vcpu_halt(struct sim *sim, struct vcpu *v, ns_t until);
+
+/* Never runs again. */
+void vcpu_finish(struct sim *sim, struct vcpu *v);
+
+/* ---- at any time ---- */
+
+/* Ends the spin of `v` after `ns` more of it: the time a cache line takes to come over. */
+void vcpu_release(struct sim *sim, struct vcpu *v, ns_t ns);
+
+/* An interrupt from `from` (NULL: from outside) to `to`. */
+void vcpu_interrupt(struct sim *sim, struct vcpu *from, struct vcpu *to);
+
+/* The hypercall of a paravirtual unlock: wakes `to`, and yields to it if it was preempted. */
+void vcpu_kick(struct sim *sim, struct vcpu *from, struct vcpu *to);
+
+/* Give the CPU up, to `to` if that is not NULL and waits; costs an exit. */
+void vcpu_yield(struct sim *sim, struct vcpu *v, struct vcpu *to);
+
+/* Cost that is added to the segment that comes next. */
+void vcpu_charge(struct vcpu *v, ns_t ns);
+
+/* What is left of a compute segment, in ns, up to date. */
+ns_t vcpu_left(struct sim *sim, struct vcpu *v);
+
+static inline bool vcpu_is_on_cpu(const struct vcpu *v)
+{
+    return v->unit.state == UNIT_RUNNING;
+}
+
+/* ---- cpu.c's side ---- */
+
+/* The segment is done. */
+void vcpu_segment_end(struct sim *sim, struct vcpu *v);
+
+/* It has just been given a CPU. */
+void vcpu_arrive(struct sim *sim, struct vcpu *v);
+
+/* Its timer has come. */
+void vcpu_timer(struct sim *sim, struct vcpu *v);
+
+void vcpu_start(struct sim *sim, struct vcpu *v);
+
+#endif
