@@ -100,12 +100,14 @@ $(B)/host/$(subst _,-,$(1)): $(B)/host/obj/tools/$(1).o $(B)/host/libpure.a
 endef
 $(foreach t,$(TOOL_SRCS:tools/%.c=%),$(eval $(call host_tool,$(t))))
 
+LIBS_numen-sim := -linih -lcjson
+
 # Those in folders are also built under the sanitizers, build/unit/numen-x, for their tests.
 define host_tool_folder
 $(B)/host/$(1): $(patsubst %.c,$(B)/host/obj/%.o,$(wildcard tools/$(1)/*.c)) $(B)/host/libpure.a
-	$$(call say,LD) $$(CC) -o $$@ $$^
+	$$(call say,LD) $$(CC) -o $$@ $$^ $$(LIBS_$(1))
 $(B)/unit/$(1): $(patsubst %.c,$(B)/unit/obj/%.o,$(wildcard tools/$(1)/*.c)) $(B)/unit/libpure.a
-	$$(call say,LD) $$(CC) $$(SANITIZE) -o $$@ $$^
+	$$(call say,LD) $$(CC) $$(SANITIZE) -o $$@ $$^ $$(LIBS_$(1))
 endef
 $(foreach t,$(TOOL_FOLDERS),$(eval $(call host_tool_folder,$(t))))
 TESTED_TOOLS := $(TOOL_FOLDERS:%=$(B)/unit/%)

@@ -1,0 +1,87 @@
+/*
+ * workload=pingpong: vCPUs in pairs; one works and interrupts the other, then sleeps until the
+ * answer comes. What a wake-up costs from end to end.
+ */
+#include <stddef.h>
+
+#include "tools/numen-sim/vcpu.h"
+#include "tools/numen-sim/workload_list.h"
+
+struct pingpong_params {
+    uint64_t work;
+};
+
+enum pingpong_stage { STAGE_NEW, STAGE_WORKS, STAGE_WAITS };
+
+struct pingpong_vcpu {
+    enum pingpong_stage stage;
+    uint64_t turns;
+};
+
+static const struct key keys[] = {
+    {"work", KEY_TIME, offsetof(struct pingpong_params, work), "5us", 0, NS_PER_SEC, "",
+     "of each turn"},
+    KEY_END,
+};
+
+/* 2n and 2n + 1; a last one without a partner sleeps. */
+static struct vcpu *partner_of(const struct vcpu *v)
+{
+    uint32_t index = v->index ^ 1;
+
+    return index < v->vm->nvcpus ? &v->vm->vcpus[index] : NULL;
+}
+
+static void wait_for_it(struct sim *sim, struct vcpu *v)
+{
+    ((struct pingpong_vcpu *)v->state)->stage = STAGE_WAITS;
+    vcpu_halt(sim, v, NS_NEVER);
+}
+
+/* The even one of a pair begins. */
+static void next(struct sim *sim, struct vcpu *v)
+{
+    const struct pingpong_params *p = v->vm->config->params;
+    struct pingpong_vcpu *state = v->state;
+    struct vcpu *partner = partner_of(v);
+
+    if (!partner || (state->stage == STAGE_NEW && (v->index & 1))) {
+        wait_for_it(sim, v);
+    } else if (state->stage == STAGE_WORKS) {
+        state->turns++;
+        vcpu_interrupt(sim, v, partner);
+        wait_for_it(sim, v);
+    } else {
+        state->stage = STAGE_WORKS;
+        vcpu_compute(sim, v, p->work);
+    }
+}
+
+static void measure(struct sim *sim, struct sim_vm *vm)
+{
+    (void)sim;
+    for (uint32_t i = 0; i < vm->nvcpus; i++)
+        ((struct pingpong_vcpu *)vm->vcpus[i].state)->turns = 0;
+}
+
+static uint32_t report(const struct sim *sim, const struct sim_vm *vm, struct metric metrics[])
+{
+    double seconds = (double)(sim->now - sim->measured_from) / (double)NS_PER_SEC;
+    uint64_t turns = 0;
+
+    for (uint32_t i = 0; i < vm->nvcpus; i++)
+        turns += ((const struct pingpong_vcpu *)vm->vcpus[i].state)->turns;
+    metrics[0] = (struct metric){"rate", "trips/s", (double)turns / 2 / seconds, true};
+    return 1;
+}
+
+const struct workload workload_pingpong = {
+    .name = "pingpong",
+    .help = "pairs that wake each other by turns",
+    .keys = keys,
+    .params_bytes = sizeof(struct pingpong_params),
+    .vcpu_bytes = sizeof(struct pingpong_vcpu),
+    .next = next,
+    .measure = measure,
+    .report = report,
+};
