@@ -5,9 +5,7 @@
 
 #include <string.h>
 
-#define ESC 0x1b
-
-enum escape_state { ESCAPE_NONE, ESCAPE_BEGUN, ESCAPE_CSI };
+#include "kernel/escape.h"
 
 static void flush(struct guest_output_line *line, struct mixer *m)
 {
@@ -52,24 +50,9 @@ static struct guest_output_line *free_slot(struct guest_output *g, uint32_t vm_i
     return &g->slot[vm_id % GUEST_OUTPUT_SLOTS];
 }
 
-/* True while c belongs to an escape sequence: ESC x, or ESC [ parameters letter. */
-static bool skip_escape(struct guest_output_line *line, char c)
-{
-    if (line->escape == ESCAPE_NONE) {
-        if (c != ESC)
-            return false;
-        line->escape = ESCAPE_BEGUN;
-    } else if (line->escape == ESCAPE_BEGUN) {
-        line->escape = c == '[' ? ESCAPE_CSI : ESCAPE_NONE;
-    } else if (c >= '@' && c <= '~') {
-        line->escape = ESCAPE_NONE;
-    }
-    return true;
-}
-
 static void put(struct guest_output_line *line, struct mixer *m, char c)
 {
-    if (skip_escape(line, c))
+    if (escape_step(&line->escape, (uint8_t)c) != ESCAPE_OUTSIDE)
         return;
     if (c == '\n') {
         flush(line, m);

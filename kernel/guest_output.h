@@ -18,7 +18,7 @@
 struct guest_output_line {
     uint32_t vm_id;
     bool used;
-    uint8_t escape; /* place inside an escape sequence */
+    uint8_t escape; /* enum escape_state */
     uint32_t length;
     char name[GUEST_NAME_CHARS];
     char text[GUEST_OUTPUT_MAX];

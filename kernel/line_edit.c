@@ -6,11 +6,10 @@
 #include <string.h>
 
 #include "hv/bits.h"
+#include "kernel/escape.h"
 
 #define CTRL(c) ((c)&0x1f)
 #define DEL     0x7f
-
-enum escape_state { ESCAPE_NONE, ESCAPE_BEGUN, ESCAPE_CSI };
 
 static enum line_edit_event replace(struct line_edit *edit, uint32_t keep, const char *rest,
                                     struct line_edit_echo *echo)
@@ -36,29 +35,18 @@ static uint32_t word_start(const struct line_edit *edit)
     return at;
 }
 
-/* ESC [ parameters letter, or ESC letter. Only "arrow up" means anything here. */
-static enum line_edit_event escape_key(struct line_edit *edit, char key,
-                                       struct line_edit_echo *echo)
-{
-    if (edit->escape == ESCAPE_BEGUN) {
-        edit->escape = key == '[' ? ESCAPE_CSI : ESCAPE_NONE;
-        return EDIT_NOTHING;
-    }
-    if (key < '@' || key > '~')
-        return EDIT_NOTHING;
-    edit->escape = ESCAPE_NONE;
-    return key == 'A' ? replace(edit, 0, edit->last, echo) : EDIT_NOTHING;
-}
-
 enum line_edit_event line_edit_key(struct line_edit *edit, char key, struct line_edit_echo *echo)
 {
     char one[2] = {key, 0};
     bool after_cr = edit->after_cr;
+    enum escape_byte escape = escape_step(&edit->escape, (uint8_t)key);
 
     *echo = (struct line_edit_echo){.show_from = edit->length};
     edit->after_cr = key == '\r';
-    if (edit->escape)
-        return escape_key(edit, key, echo);
+    if (escape == ESCAPE_FINAL && key == 'A') /* arrow up, the only sequence that means anything */
+        return replace(edit, 0, edit->last, echo);
+    if (escape != ESCAPE_OUTSIDE)
+        return EDIT_NOTHING;
     if (key >= ' ' && key < DEL)
         return edit->length < LINE_EDIT_MAX ? replace(edit, edit->length, one, echo) : EDIT_NOTHING;
     switch (key) {
@@ -77,9 +65,6 @@ enum line_edit_event line_edit_key(struct line_edit *edit, char key, struct line
         return replace(edit, 0, edit->last, echo);
     case CTRL('C'):
         return EDIT_CANCEL;
-    case CTRL('['):
-        edit->escape = ESCAPE_BEGUN;
-        return EDIT_NOTHING;
     default:
         return EDIT_NOTHING;
     }

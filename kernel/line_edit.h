@@ -16,7 +16,7 @@ struct line_edit {
     char text[LINE_EDIT_MAX + 1]; /* always ends in a NUL */
     char last[LINE_EDIT_MAX + 1]; /* the line entered before */
     uint32_t length;
-    uint8_t escape; /* place inside an escape sequence */
+    uint8_t escape; /* enum escape_state */
     bool after_cr;  /* a LF now belongs to the CR before it */
 };
 

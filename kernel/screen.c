@@ -16,6 +16,7 @@
 
 #include "hv/assert.h"
 #include "hv/bits.h"
+#include "kernel/escape.h"
 
 #define TAB_COLUMNS   8u
 #define SIZE_MAX_DOTS 16384u /* width, height: the product with a pitch stays far from 2^64 */
@@ -164,28 +165,9 @@ static void put_control(struct screen *s, uint8_t c)
     case '\t':
         s->column = MIN((s->column / TAB_COLUMNS + 1) * TAB_COLUMNS, s->columns - 1);
         break;
-    case 0x1b:
-        s->escape = ESCAPE_BEGUN;
-        break;
     default: /* what a terminal would not show either */
         break;
     }
-}
-
-/* True: the byte belongs to a control sequence. ECMA-48 5.4: parameters, then one final byte. */
-static bool skip_escape(struct screen *s, uint8_t c)
-{
-    if (s->escape == ESCAPE_NONE)
-        return false;
-    if (c < ' ') {
-        s->escape = ESCAPE_NONE;
-        return false;
-    }
-    if (s->escape == ESCAPE_BEGUN)
-        s->escape = c == '[' ? ESCAPE_PARAMETERS : ESCAPE_NONE;
-    else if (c >= 0x40)
-        s->escape = ESCAPE_NONE;
-    return true;
 }
 
 static void begin_utf8(struct screen *s, uint8_t c)
@@ -202,7 +184,7 @@ static void put_byte(struct screen *s, uint8_t c)
 {
     bool continues = (c & 0xc0) == 0x80;
 
-    if (skip_escape(s, c))
+    if (escape_step(&s->escape, c) != ESCAPE_OUTSIDE)
         return;
     if (s->utf8_left && !continues) {
         s->utf8_left = 0;

@@ -29,8 +29,6 @@
  */
 extern const uint8_t screen_font[SCREEN_FONT_BYTES];
 
-enum screen_escape { ESCAPE_NONE, ESCAPE_BEGUN, ESCAPE_PARAMETERS };
-
 struct screen {
     struct boot_framebuffer mode; /* [i] as checked by screen_init; kind NONE: no screen */
     const uint8_t *font;          /* [i] */
@@ -41,7 +39,7 @@ struct screen {
     uint32_t jump;                /* rows to scroll by when the grid is full, >= 1 */
 
     uint32_t column, row; /* where the next character goes; column == columns: past the edge */
-    uint32_t escape;      /* enum screen_escape: how far a terminal's control sequence has come */
+    uint8_t escape;       /* enum escape_state */
     uint32_t utf8_left;   /* bytes that the character begun still needs */
     uint32_t utf8_code;
     uint32_t top;                /* ring index of the uppermost row */

@@ -24,6 +24,7 @@ static const struct {
     {"a\x1b[Bb", "ab"},
     {"a\x1b[1;5Cb", "ab"},
     {"a\x1bOb", "ab"},
+    {"a\x1b[1\x15xy", "xy"}, /* ^U counts though it cuts a sequence short */
     {"a\tb\x01\x80", "ab"},
 };
 

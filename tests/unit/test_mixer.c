@@ -261,14 +261,14 @@ static void test_attached_guest_is_raw(void **state)
 
 static void test_guest_output(void **state)
 {
-    static const char bytes[] = "plain\r\n\x1b[0;32mgreen\x1b[0m\tx\n\n";
+    static const char bytes[] = "plain\r\n\x1b[0;32mgreen\x1b[0m\tx\n\ncut\x1b[1\nnext\n";
     struct bench *b = bench_new();
 
     (void)state;
     for (size_t i = 0; i + 1 < sizeof(bytes); i++)
         guest_output_write(&b->guests, &b->mixer, 7, "web", bytes + i, 1);
     guest_output_write(&b->guests, &b->mixer, 8, "db", "begun", 5);
-    expect_raw(b, "[web] plain\r\n[web] green x\r\n[web] \r\n");
+    expect_raw(b, "[web] plain\r\n[web] green x\r\n[web] \r\n[web] cut\r\n[web] next\r\n");
     guest_output_end(&b->guests, &b->mixer, 8);
     guest_output_end(&b->guests, &b->mixer, 8);
     expect_raw(b, "[db] begun\r\n");
