@@ -191,8 +191,8 @@ void console_start(void)
     timer_init(&console.poll, by_irq ? check_irq_fn : poll_fn);
     if (console_ports_present())
         timer_arm(&console.poll, arch_now() + (by_irq ? IRQ_PATIENCE_NS : POLL_NS));
-    console_screen_start();
     console_lock();
+    console_screen_start();
     console.started = true;
     for (uint32_t slot = 0; slot < SERIAL_PORTS; slot++)
         uart_irq_transmit(slot, true);

@@ -1,8 +1,9 @@
 /*
- * The console's state, shared by kernel/console.c (output), kernel/console_input.c (input) and
- * kernel/console_ports.c (serial ports) alone.
+ * The console's state, shared by kernel/console.c (output), kernel/console_input.c (input),
+ * kernel/console_ports.c (serial ports) and kernel/console_screen.c alone.
  *
- * Tags: [L] console lock, [i] set by console_init or console_start, [a] atomic, [0] CPU 0 only.
+ * Tags: [L] console lock, [i] set by console_init, [a] atomic, [0] CPU 0 only. A CPU that panics
+ * writes what is [L] without the lock: all others are kept out by then.
  */
 #ifndef KERNEL_CONSOLE_STATE_H
 #define KERNEL_CONSOLE_STATE_H
@@ -42,8 +43,8 @@ struct console {
     bool open;                  /* [L] the ports are known: until then lines wait in the log */
     bool serial;                /* [i] console=com1 */
     bool debug_port;            /* [i] console=e9 */
-    bool sync;                  /* [i] console=sync, or panic: wait for every byte */
-    bool started;               /* [i] interrupts or timers drain and listen */
+    bool sync;                  /* [L] console=sync, a drain, or panic: wait for every byte */
+    bool started;               /* [L] interrupts or timers drain and listen */
     bool signalled;             /* [L] CPU 0 was told to run console_service */
     bool redraw;                /* [L] the prompt is to be shown again in a moment */
     bool cancel;                /* [L] ^C came while a command runs */
@@ -60,7 +61,7 @@ struct console {
     struct timer redraw_timer;  /* [0] */
     struct timer draw_timer;    /* [0] */
     struct screen screen;       /* [L] */
-    struct console_port ports[SERIAL_PORTS];
+    struct console_port ports[SERIAL_PORTS]; /* by slot */
 };
 
 extern struct console console;
@@ -74,7 +75,7 @@ void console_pump(void) MUST_HOLD(console.lock);
 /* The same until all has left, waiting for each byte within a bound. */
 void console_drain(void) MUST_HOLD(console.lock);
 
-/* ---- the screen, kernel/console_screen.c ---- */
+/* ---- the screen (console_screen.c) ---- */
 
 /* By the loader's framebuffer, if it has one; nothing is mapped yet. */
 void console_screen_init(const struct boot_framebuffer *mode);
@@ -86,8 +87,10 @@ void console_screen_draw_all(void) MUST_HOLD(console.lock);
 bool console_screen_waits(void) MUST_HOLD(console.lock);
 void console_screen_arm(void);
 
-/* From now on it is drawn by timer. */
-void console_screen_start(void);
+/* From now on it is drawn by timer. CPU 0. */
+void console_screen_start(void) MUST_HOLD(console.lock);
+
+/* ---- input (console_input.c) ---- */
 
 /* Bytes typed, from the UARTs to the input ring. */
 void console_receive(void) MUST_HOLD(console.lock);

@@ -28,7 +28,7 @@ bool uart_present(uint32_t slot);
 /* How many of the n bytes the transmitter took. */
 size_t uart_write(uint32_t slot, const char *bytes, size_t n);
 
-/* Panic: all n bytes, waiting for each within a bound. */
+/* All n bytes, waiting for each within a bound: panic, console=sync, lines shown again. */
 void uart_write_wait(uint32_t slot, const char *bytes, size_t n);
 
 size_t uart_read(uint32_t slot, char *bytes, size_t n);

@@ -5,10 +5,10 @@
  * reported and left out. Each CPU that comes claims its slot by compare-and-swap (ap.S), sets
  * itself up, and waits for its turn to have its TSC compared.
  *
- * Decides whom to give up. Invariants: a slot is taken either by its AP or by
- * whoever gives it up, never by both; an AP that comes too late parks in the trampoline, whose page
- * is never used for anything else; the boot loader's information was copied before that page is
- * written. Source: SDM 3A 8.4.4.1 (INIT-SIPI-SIPI).
+ * Decides whom to give up. Invariants: a slot is taken either by its AP or by whoever gives it up,
+ * never by both; an AP that comes too late parks in the trampoline, whose page is never used for
+ * anything else; the boot loader's information was copied before that page is written. Source: SDM
+ * 3A 8.4.4.1 (INIT-SIPI-SIPI).
  */
 #include "arch/x86/smp.h"
 
@@ -132,7 +132,7 @@ void ap_main(struct ap_slot *slot)
     firmware_check_read(cpu);
     apic_timer_init_cpu();
     cpuid_capture(cpu->arch);
-    /* Release pairs with wait_ready: what this CPU said of itself is there. */
+    /* Release pairs with take_in: what this CPU said of itself is there. */
     atomic_set_release(&slot->state, AP_READY);
     while (atomic_get_acquire(&slot->state) != AP_COMPARE)
         asm_sti_hlt_cli(); /* until take_in's kick; STI's shadow covers the HLT */

@@ -180,7 +180,9 @@ static void interrupt_2(void)
 }
 
 /* A vector each, so that a line which works is told from one that does not. */
-static void (*const handlers[SERIAL_PORTS])(void) = {interrupt_0, interrupt_1, interrupt_2};
+static void (*const handlers[])(void) = {interrupt_0, interrupt_1, interrupt_2};
+
+_Static_assert(ARRAY_SIZE(handlers) == SERIAL_PORTS, "a handler for each slot");
 
 int uart_irq_enable(uint32_t slot, uint32_t irq)
 {

@@ -1,5 +1,5 @@
 /*
- * Counting the instructions of hosted code, under valgrind's callgrind (tools/bench/hosted.py).
+ * Counting the instructions of hosted code, under valgrind's callgrind (tools/bench/callgrind.py).
  *
  * BENCH runs a statement and gives its count a name, by callgrind's client requests: a few
  * instructions each, which the count of BENCH_NOTHING stands for and the reader subtracts. Outside
