@@ -19,6 +19,15 @@
 #define ACPI_SIG_SPCR      "SPCR"
 #define ACPI_SIG_DBG2      "DBG2"
 
+/* A generic address structure: where a register is (ACPI 6.4 section 5.2.3.2). */
+enum {
+    GAS_SPACE = 0, /* enum acpi_space */
+    GAS_BIT_WIDTH = 1,
+    GAS_ACCESS = 3,
+    GAS_ADDRESS = 4,
+    GAS_BYTES = 12,
+};
+
 struct acpi_rsdp {
     uint32_t revision;
     paddr_t rsdt;     /* 0: none */

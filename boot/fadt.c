@@ -39,8 +39,6 @@ enum {
 #define FLAG_RESET_SUPPORTED  BIT(10)
 #define FLAG_HARDWARE_REDUCED BIT(20)
 
-#define GAS_BYTES             12
-
 struct fadt_bytes {
     const uint8_t *p;
     size_t length;
@@ -56,8 +54,8 @@ static uint64_t field(const struct fadt_bytes *t, size_t at, size_t bytes)
 static struct acpi_register read_gas(const struct fadt_bytes *t, size_t at)
 {
     struct acpi_register r = {
-        .space = (uint32_t)field(t, at, 1),
-        .addr = field(t, at + 4, 8),
+        .space = (uint32_t)field(t, at + GAS_SPACE, 1),
+        .addr = field(t, at + GAS_ADDRESS, 8),
     };
 
     if (at + GAS_BYTES > t->length)

@@ -19,7 +19,6 @@
 #include "hv/bits.h"
 
 #define BDA_PORT_LEAST 0x100u /* below are the board's own devices */
-#define BDA_PORT_LAST  0xfff8u
 
 /* A set is filled by the BIOS data area, SPCR and DBG2, or by one other. */
 _Static_assert(SERIAL_PORTS >= 3, "a slot for each teller");
@@ -130,7 +129,7 @@ static void try_bda(struct serial_set *set, const struct serial_facts *facts,
         uint16_t port = facts->bda[i];
 
         /* Where there is no BIOS, these bytes may be anything. */
-        if (port < BDA_PORT_LEAST || port > BDA_PORT_LAST || port % 8)
+        if (port < BDA_PORT_LEAST || port > SERIAL_IO_LAST || port % 8)
             continue;
         config.base = port;
         config.irq = serial_isa_irq(port);

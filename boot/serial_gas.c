@@ -12,19 +12,10 @@
 
 #include <errno.h>
 
+#include "boot/acpi.h"
 #include "boot/bytes.h"
 #include "hv/bits.h"
 
-enum {
-    GAS_SPACE = 0,
-    GAS_BIT_WIDTH = 1,
-    GAS_ACCESS = 3,
-    GAS_ADDRESS = 4,
-};
-
-#define SPACE_MEMORY 0u
-#define SPACE_IO     1u
-#define IO_LAST      0xfff8u /* of the first register: there are eight */
 #define MMIO_LAST    ((1ull << 52) - PAGE_BYTES)
 #define ACCESS_BYTE  1u
 #define ACCESS_DWORD 3u
@@ -52,13 +43,13 @@ int serial_gas_read(const uint8_t *gas, uint32_t subtype, struct serial_config *
 
     if (!base)
         return -ENOENT;
-    if (space > SPACE_IO || base > (space == SPACE_IO ? IO_LAST : MMIO_LAST))
+    if (space > ACPI_SPACE_IO || base > (space == ACPI_SPACE_IO ? SERIAL_IO_LAST : MMIO_LAST))
         return -EINVAL;
-    port->space = space == SPACE_IO ? SERIAL_IO : SERIAL_MMIO;
+    port->space = space == ACPI_SPACE_IO ? SERIAL_IO : SERIAL_MMIO;
     port->base = base;
     port->stride = 1;
     port->width = 1;
-    if (space == SPACE_MEMORY || subtype == SERIAL_16550_GAS)
+    if (space == ACPI_SPACE_MEMORY || subtype == SERIAL_16550_GAS)
         read_widths(gas, port);
-    return space == SPACE_IO && base + 7u * port->stride > UINT16_MAX ? -EINVAL : 0;
+    return space == ACPI_SPACE_IO && base + 7u * port->stride > UINT16_MAX ? -EINVAL : 0;
 }

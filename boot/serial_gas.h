@@ -4,8 +4,6 @@
 
 #include "hv/serial.h"
 
-#define GAS_BYTES 12u
-
 /* Subtypes of DBG2's port type 0x8000, which SPCR of revision 2 and up uses too. */
 enum serial_subtype {
     SERIAL_16550 = 0,

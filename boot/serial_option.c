@@ -21,11 +21,14 @@
 
 #define BAUD_LEAST    50
 #define BASE_BAUD_MAX (UINT32_MAX / 16)
-#define IO_LAST       0xfff8 /* eight registers */
 #define MMIO_MAX      ((1ull << 52) - 1)
 #define REG_SHIFT_MAX 4 /* and the widest register, in bytes */
-#define ISA_IRQ_LAST  15
 #define FIELD_NONE    UINT64_MAX
+
+static const struct {
+    uint16_t base;
+    uint8_t irq;
+} com_ports[] = {{SERIAL_COM1, 4}, {0x2f8, 3}, {0x3e8, 4}, {0x2e8, 3}};
 
 struct serial_config serial_com1(void)
 {
@@ -39,21 +42,22 @@ struct serial_config serial_com1(void)
                                   .data_bits = 8,
                                   .stop_bits = 1,
                                   .parity = SERIAL_PARITY_NONE,
-                                  .irq = 4};
+                                  .irq = com_ports[0].irq};
+}
+
+uint32_t serial_com_number(paddr_t io_base)
+{
+    for (uint32_t i = 0; i < ARRAY_SIZE(com_ports); i++)
+        if (com_ports[i].base == io_base)
+            return i + 1;
+    return 0;
 }
 
 uint32_t serial_isa_irq(paddr_t io_base)
 {
-    switch (io_base) {
-    case 0x3f8:
-    case 0x3e8:
-        return 4;
-    case 0x2f8:
-    case 0x2e8:
-        return 3;
-    default:
-        return 0;
-    }
+    uint32_t com = serial_com_number(io_base);
+
+    return com ? com_ports[com - 1].irq : 0;
 }
 
 /* The value of a digit, or `base` for what is none. */
@@ -200,7 +204,7 @@ static bool read_place(struct serial_option *o, const char **text)
     if (is_function(*text))
         return read_function(o, text);
     base = read_number(text, MMIO_MAX);
-    if (base == FIELD_NONE || !base || (base > IO_LAST && base <= UINT16_MAX))
+    if (base == FIELD_NONE || !base || (base > SERIAL_IO_LAST && base <= UINT16_MAX))
         return false;
     set_place(o, base > UINT16_MAX ? SERIAL_MMIO : SERIAL_IO, base, SERIAL_PCI_NONE);
     return true;
@@ -208,7 +212,7 @@ static bool read_place(struct serial_option *o, const char **text)
 
 static bool read_irq(struct serial_option *o, const char **text)
 {
-    uint64_t irq = read_number(text, ISA_IRQ_LAST);
+    uint64_t irq = read_number(text, SERIAL_IRQ_LAST);
 
     o->config.irq = (uint32_t)irq;
     o->has_irq = true;

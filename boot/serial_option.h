@@ -16,6 +16,9 @@ struct serial_option {
 /* The settings of COM1: 115200,8n1, interrupt 4. */
 struct serial_config serial_com1(void);
 
+/* 1 to 4 for COM1 to COM4, the places of a PC's ports; 0 for any other. */
+uint32_t serial_com_number(paddr_t io_base);
+
 /* The ISA interrupt of a PC's four ports; 0 for any other. */
 uint32_t serial_isa_irq(paddr_t io_base);
 

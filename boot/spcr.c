@@ -38,7 +38,6 @@ enum {
 };
 
 #define INTERRUPT_8259    BIT(0)
-#define ISA_IRQ_LAST      15u
 #define PCI_ID_NONE       0xffffu
 #define PCI_DEVICE_LAST   0x1fu
 #define PCI_FUNCTION_LAST 7u
@@ -102,7 +101,7 @@ static void read_interrupt(const struct spcr_bytes *t, struct serial_config *por
     uint32_t irq = t->p[SPCR_IRQ];
 
     port->irq = 0;
-    if ((t->p[SPCR_INTERRUPT_TYPE] & INTERRUPT_8259) && irq <= ISA_IRQ_LAST)
+    if ((t->p[SPCR_INTERRUPT_TYPE] & INTERRUPT_8259) && irq <= SERIAL_IRQ_LAST)
         port->irq = irq;
 }
 
@@ -146,7 +145,7 @@ int spcr_parse(const void *data, size_t bytes, struct spcr_info *info, struct fw
     err = serial_gas_read(t.p + SPCR_GAS, kind, &port);
     if (err == -EINVAL)
         boot_warn(w, "SPCR: address 0x%lx in space %u is no UART's; ignored",
-                  read_le64(t.p + SPCR_GAS + 4), t.p[SPCR_GAS]);
+                  read_le64(t.p + SPCR_GAS + GAS_ADDRESS), t.p[SPCR_GAS + GAS_SPACE]);
     if (err == -ENOENT && port.pci != SERIAL_PCI_NONE) {
         port.space = SERIAL_PCI;
         port.base = 0;

@@ -66,13 +66,9 @@ static void describe_function(char *text, uint32_t pci)
 
 static const char *com_name(paddr_t base)
 {
-    static const uint16_t bases[] = {0x3f8, 0x2f8, 0x3e8, 0x2e8};
-    static const char *const names[] = {"COM1 at ", "COM2 at ", "COM3 at ", "COM4 at "};
+    static const char *const names[] = {"", "COM1 at ", "COM2 at ", "COM3 at ", "COM4 at "};
 
-    for (uint32_t i = 0; i < ARRAY_SIZE(bases); i++)
-        if (bases[i] == base)
-            return names[i];
-    return "";
+    return names[serial_com_number(base)];
 }
 
 static void describe_place(char *text, const struct serial_config *c)
@@ -94,12 +90,12 @@ static void describe_place(char *text, const struct serial_config *c)
 static void print_open(const struct serial_candidate *port)
 {
     const struct serial_config *c = &port->config;
+    char parity = "noe"[c->parity];
     char place[TEXT_CHARS], line[TEXT_CHARS] = "rate left alone", irq[TEXT_CHARS] = "polled";
 
     describe_place(place, c);
     if (c->baud && c->clock_hz)
-        format_text(line, sizeof(line), "%u %u%c%u", c->baud, c->data_bits, "noe"[c->parity],
-                    c -> stop_bits);
+        format_text(line, sizeof(line), "%u %u%c%u", c->baud, c->data_bits, parity, c->stop_bits);
     if (c->irq)
         format_text(irq, sizeof(irq), "interrupt %u", c->irq);
     pr_info("console: %s by %s, %s, %s", place, source_names[port->source], line, irq);

@@ -11,6 +11,8 @@
 #define SERIAL_PORTS    3u       /* open at once: one by BIOS data area, SPCR and DBG2 each */
 
 #define SERIAL_COM1     0x3f8u
+#define SERIAL_IO_LAST  0xfff8u /* where a port of eight registers may begin at the most */
+#define SERIAL_IRQ_LAST 15u     /* of ISA */
 
 enum serial_space {
     SERIAL_NONE,
