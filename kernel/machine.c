@@ -28,6 +28,8 @@
 #define EARLY_LIMIT  (4 * GIB) /* what the first page tables reach */
 #define LOW_RESERVED (8 * KIB) /* the BIOS's vectors and data area */
 #define LOW_LIMIT    (640 * KIB)
+#define HPET_GAS     40u
+#define HPET_BYTES   56u
 
 struct machine machine;
 
@@ -83,16 +85,16 @@ static void find_rsdp(struct acpi_rsdp *rsdp, bool *found)
         boot_warn(&m->warnings, "no ACPI: one CPU, one node");
 }
 
-/* The HPET table names its registers at offset 40 as a generic address (IA-PC HPET 1.0a, 3.2.4). */
+/* The HPET table names its registers by a generic address structure (IA-PC HPET 1.0a, 3.2.4). */
 static paddr_t read_hpet(void)
 {
     struct acpi_table table;
     paddr_t address;
 
-    if (acpi_table_get(&view, &machine.tables, ACPI_SIG_HPET, 0, &table) || table.bytes < 56 ||
-        table.data[40] != ACPI_SPACE_MEMORY)
+    if (acpi_table_get(&view, &machine.tables, ACPI_SIG_HPET, 0, &table) ||
+        table.bytes < HPET_BYTES || table.data[HPET_GAS + GAS_SPACE] != ACPI_SPACE_MEMORY)
         return 0;
-    memcpy(&address, table.data + 44, sizeof(address));
+    memcpy(&address, table.data + HPET_GAS + GAS_ADDRESS, sizeof(address));
     return address;
 }
 

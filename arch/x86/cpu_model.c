@@ -10,10 +10,6 @@
 
 #include "arch/x86/regs/cpuid.h"
 
-#define CORE_KIND      BITS(31, 24)
-#define CORE_KIND_ATOM 0x20u
-#define CORE_KIND_CORE 0x40u
-
 void cpu_model_decode(uint32_t eax, uint32_t *family, uint32_t *model, uint32_t *stepping)
 {
     *family = (uint32_t)FIELD_GET(CPUID_1_EAX_FAMILY, eax);
@@ -27,10 +23,10 @@ void cpu_model_decode(uint32_t eax, uint32_t *family, uint32_t *model, uint32_t 
 
 const char *cpu_model_core_kind(uint32_t eax)
 {
-    switch (FIELD_GET(CORE_KIND, eax)) {
-    case CORE_KIND_ATOM:
+    switch (FIELD_GET(CPUID_CORE_TYPE_EAX_KIND, eax)) {
+    case CPUID_CORE_KIND_ATOM:
         return "Atom";
-    case CORE_KIND_CORE:
+    case CPUID_CORE_KIND_CORE:
         return "Core";
     default:
         return NULL;

@@ -10,6 +10,7 @@
  * Source: SDM 3A 9.9.3-9.9.5; AMD APM 3 E.5; Bochs 2.7's wrong shift as measured.
  */
 #include "arch/x86/topology.h"
+#include "arch/x86/cpu_model.h"
 #include "arch/x86/topology_parts.h"
 
 #define LEVEL_SHIFT            BITS(4, 0)  /* EAX */
@@ -23,8 +24,6 @@
 #define CACHE_EAX_SHARING      BITS(25, 14) /* less one */
 #define CACHE_EAX_CORES        BITS(31, 26) /* less one */
 #define CORE_THREADS_MAX       4u           /* Xeon Phi */
-#define CORE_TYPE              BITS(31, 24) /* leaf 0x1A EAX */
-#define CORE_TYPE_ATOM         0x20u
 #define AMD_26_EAX_HETERO      BIT(30)
 #define AMD_26_EBX_CORE_TYPE   BITS(31, 28)
 #define AMD_26_TYPE_EFFICIENCY 1u
@@ -38,10 +37,10 @@ bool topo_is_amd(struct cpuid_dump dump)
 
 uint32_t topo_family(struct cpuid_dump dump)
 {
-    uint32_t eax = cpuid_dump_lookup(dump, 1, 0).eax;
-    uint32_t base = (uint32_t)FIELD_GET(BITS(11, 8), eax);
+    uint32_t family, model, stepping;
 
-    return base == 0xf ? base + (uint32_t)FIELD_GET(BITS(27, 20), eax) : base;
+    cpu_model_decode(cpuid_dump_lookup(dump, CPUID_VERSION, 0).eax, &family, &model, &stepping);
+    return family;
 }
 
 uint32_t topo_leaf1_logical(struct cpuid_dump dump)
@@ -173,7 +172,7 @@ static enum topo_core_rank rank_decode(const struct topo_ids *ids, struct cpuid_
     struct cpuid_regs amd = cpuid_dump_lookup(dump, CPUID_AMD_TOPOLOGY_V2, 0);
     uint32_t intel = cpuid_dump_lookup(dump, CPUID_CORE_TYPE, 0).eax;
 
-    if (FIELD_GET(CORE_TYPE, intel) == CORE_TYPE_ATOM)
+    if (FIELD_GET(CPUID_CORE_TYPE_EAX_KIND, intel) == CPUID_CORE_KIND_ATOM)
         return ids->llc_level == 3 ? TOPO_CORE_SMALL : TOPO_CORE_LOW_POWER;
     if ((amd.eax & AMD_26_EAX_HETERO) &&
         FIELD_GET(AMD_26_EBX_CORE_TYPE, amd.ebx) == AMD_26_TYPE_EFFICIENCY)

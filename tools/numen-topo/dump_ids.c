@@ -10,6 +10,7 @@
  */
 #include <stdlib.h>
 
+#include "arch/x86/regs/cpuid.h"
 #include "boot/warn.h"
 #include "hv/sort.h"
 #include "tools/numen-topo/topo.h"
@@ -34,19 +35,20 @@ static bool id_at(const struct dump_cpu *cpu, enum id_place place, uint32_t *id)
 
     switch (place) {
     case ID_LEAF_1F:
-        levels = cpuid_dump_lookup(dump, 0x1f, 0);
+        levels = cpuid_dump_lookup(dump, CPUID_TOPOLOGY_V2, 0);
         break;
     case ID_LEAF_B:
-        levels = cpuid_dump_lookup(dump, 0xb, 0);
+        levels = cpuid_dump_lookup(dump, CPUID_TOPOLOGY, 0);
         break;
     case ID_AMD_26:
-        levels = cpuid_dump_lookup(dump, 0x80000026, 0);
+        levels = cpuid_dump_lookup(dump, CPUID_AMD_TOPOLOGY_V2, 0);
         break;
     case ID_AMD_1E:
-        *id = cpuid_dump_lookup(dump, 0x8000001e, 0).eax;
+        *id = cpuid_dump_lookup(dump, CPUID_AMD_TOPOLOGY, 0).eax;
         return *id != 0; /* absent, or the first CPU, whose leaf 1 says the same */
     default:
-        *id = (uint32_t)FIELD_GET(BITS(31, 24), cpuid_dump_lookup(dump, 1, 0).ebx);
+        *id =
+            (uint32_t)FIELD_GET(CPUID_1_EBX_APIC_ID, cpuid_dump_lookup(dump, CPUID_VERSION, 0).ebx);
         return true;
     }
     *id = levels.edx;

@@ -62,6 +62,11 @@
 /* leaf 0x80000008 */
 #define CPUID_SIZES_EAX_PHYSICAL BITS(7, 0)
 
+/* leaf 0x1A of hybrid parts */
+#define CPUID_CORE_TYPE_EAX_KIND BITS(31, 24)
+#define CPUID_CORE_KIND_ATOM     0x20u
+#define CPUID_CORE_KIND_CORE     0x40u
+
 /* leaves 0xB and 0x1F */
 #define CPUID_TOPOLOGY_ECX_TYPE BITS(15, 8)
 
