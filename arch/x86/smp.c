@@ -258,10 +258,12 @@ static void start_all(paddr_t page)
     bool modern = (cpu_features.intel && cpu_features.family == 6) ||
                   (cpu_features.amd && cpu_features.family >= 15);
 
-    if (root == PADDR_NONE)
-        return;
-    trampoline_fill(page, root);
     slots_fill();
+    if (root == PADDR_NONE) {
+        (void)take_back(); /* nobody is called: all are left out */
+        return;
+    }
+    trampoline_fill(page, root);
     /* Who did not come is in state AP_IDLE now, which take_in reports. */
     (void)ap_call(&call_ops, modern);
 }
