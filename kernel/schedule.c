@@ -116,12 +116,14 @@ static void schedule_switch_out(struct vcpu *prev, ns_t now)
     guest_switch_out(prev, !prev->blocked);
     virt->save(prev);
     if (prev->remote_since != NS_NEVER) {
-        /* In this order: a listing between the two shows too little for a moment, never too much.
-         */
         ns_t ran = now - prev->remote_since;
 
+        /*
+         * The store that releases pairs with vcpu_remote_ns: who sees the sum with this stay sees
+         * it ended. A listing between the two shows too little for a moment, never too much.
+         */
         atomic_set(&prev->remote_since, NS_NEVER);
-        atomic_set(&prev->remote_ns, prev->remote_ns + ran);
+        atomic_set_release(&prev->remote_ns, prev->remote_ns + ran);
     }
     cpu_this()->current = NULL;
     sched_saved(sched, &prev->unit, now); /* from here on another CPU may run it */

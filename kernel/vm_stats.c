@@ -29,10 +29,13 @@ void vcpu_times(struct vcpu *v, ns_t *run, ns_t *wait)
         unit_times(&v->unit, arch_now(), run, wait);
 }
 
-/* Two glances in this order never count the stay that is just ending twice (schedule.c). */
 ns_t vcpu_remote_ns(const struct vcpu *v)
 {
-    ns_t past = atomic_get(&v->remote_ns);
+    /*
+     * Acquire pairs with schedule_switch_out: two glances in this order never count the stay that
+     * is just ending twice.
+     */
+    ns_t past = atomic_get_acquire(&v->remote_ns);
     ns_t since = atomic_get(&v->remote_since);
     ns_t now = arch_now();
 
