@@ -22,7 +22,9 @@ _Static_assert(ENTRY_EFER_LME == EFER_LME && ENTRY_EFER_NXE == EFER_NXE, "boot/e
 _Static_assert(BIT(ENTRY_CPUID_NX) == CPUID_EXT_EDX_NX, "boot/entry.h");
 _Static_assert(BIT(ENTRY_CPUID_LM) == CPUID_EXT_EDX_LM, "boot/entry.h");
 
-#define MODEL_NEHALEM 0x1au
+#define MODEL_NEHALEM       0x1au
+#define PHYSICAL_BITS_LEAST 36u /* where CPUID does not tell */
+#define PHYSICAL_BITS_MOST  52u /* that a page-table entry holds */
 
 struct cpu_features cpu_features;
 
@@ -67,13 +69,14 @@ void features_init(void)
     struct cpu_features *f = &cpu_features;
     uint32_t max = asm_cpuid(CPUID_MAX_EXTENDED, 0).eax;
     uint32_t edx = asm_cpuid(CPUID_EXTENDED, 0).edx; /* there: head.S has looked */
+    uint64_t physical = 0;
 
     read_basic(f);
     f->nx = edx & CPUID_EXT_EDX_NX;
     f->page_1gib = edx & CPUID_EXT_EDX_PAGE1GB;
-    f->physical_limit = BIT(36);
     if (max >= CPUID_SIZES)
-        f->physical_limit = BIT(FIELD_GET(CPUID_SIZES_EAX_PHYSICAL, asm_cpuid(CPUID_SIZES, 0).eax));
+        physical = FIELD_GET(CPUID_SIZES_EAX_PHYSICAL, asm_cpuid(CPUID_SIZES, 0).eax);
+    f->physical_limit = BIT(MIN(MAX(physical, PHYSICAL_BITS_LEAST), PHYSICAL_BITS_MOST));
     if (max >= CPUID_POWER)
         f->invariant_tsc = asm_cpuid(CPUID_POWER, 0).edx & CPUID_POWER_EDX_INVARIANT_TSC;
 }
