@@ -125,7 +125,9 @@ void tsc_delay(ns_t ns)
 
 /* ---- comparing two CPUs: one writes its counter, then the other reads its own, by turns ---- */
 
-#define COMPARE_DONE (2 * COMPARE_ROUNDS + 1) /* a turn that compare_side never waits for */
+#define COMPARE_DONE    (2 * COMPARE_ROUNDS + 1) /* a turn that compare_side never waits for */
+#define COMPARE_WAIT_NS (10 * NS_PER_SEC) /* for the other CPU's move: nanoseconds, if it lives */
+#define COMPARE_LOOKS   4096u             /* at the turn between two at the clock, which is slow */
 
 struct compare {
     uint32_t turn;    /* [a] rises with each value written: even is the boot CPU's move */
@@ -135,15 +137,25 @@ struct compare {
 
 static struct compare compare;
 
+/* Acquire: the other's value, and its reading of its counter, lie before. */
+static void compare_wait(uint32_t turn)
+{
+    uint64_t from = asm_rdtsc(), limit = arch_ns_to_tsc(COMPARE_WAIT_NS);
+
+    for (uint32_t looks = 1; atomic_get_acquire(&compare.turn) != turn; looks++) {
+        if (looks % COMPARE_LOOKS == 0 && asm_rdtsc() - from > limit)
+            panic("a CPU stops while its TSC is compared with the boot CPU's");
+        asm_pause();
+    }
+}
+
 /* One side of the ping-pong: least difference between the own counter and a value just received. */
 static int64_t compare_side(uint32_t first)
 {
     int64_t least = INT64_MAX;
 
     for (uint32_t turn = first; turn < first + 2 * COMPARE_ROUNDS; turn += 2) {
-        /* Acquire: the value and the other's counter read lie before. */
-        while (atomic_get_acquire(&compare.turn) != turn)
-            asm_pause();
+        compare_wait(turn);
         if (turn) {
             int64_t difference = (int64_t)(asm_rdtsc_ordered() - compare.value);
 
@@ -166,9 +178,7 @@ void tsc_compare_boot(struct cpu *cpu)
 
     atomic_set_release(&compare.turn, 0);
     boot_sees = compare_side(0);
-    /* Acquire pairs with the end of tsc_compare_new: new_sees is there. */
-    while (atomic_get_acquire(&compare.turn) != COMPARE_DONE)
-        asm_pause();
+    compare_wait(COMPARE_DONE); /* new_sees is there */
     if (compare.new_sees >= 0 && boot_sees >= 0)
         return;
     cpu->arch->tsc_offset = (boot_sees - compare.new_sees) / 2;
