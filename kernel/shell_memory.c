@@ -92,24 +92,16 @@ static void show_users(struct shell *sh, uint32_t node, const char *separator)
     shell_printf(sh, "\n");
 }
 
-/* Numbers as ranges: "0-3,8". */
 static void show_node_cpus(struct shell *sh, uint32_t node)
 {
-    const char *separator = "";
+    static uint64_t words[CPUS_MAX / 64]; /* CPU 0 only, one command at a time */
+    struct cpumask mask = cpumask_over(words, cpu_count);
 
-    for (uint32_t i = 0; i < cpu_count; i++) {
-        uint32_t last = i;
-
-        if (machine.places[i].node != node)
-            continue;
-        while (last + 1 < cpu_count && machine.places[last + 1].node == node)
-            last++;
-        shell_printf(sh, last > i ? "%s%u-%u" : "%s%u", separator, i, last);
-        separator = ",";
-        i = last;
-    }
-    if (!*separator)
-        shell_printf(sh, "none");
+    cpumask_zero(mask);
+    for (uint32_t i = 0; i < cpu_count; i++)
+        if (machine.places[i].node == node)
+            cpumask_set(mask, i);
+    shell_put_cpus(sh, mask);
 }
 
 static void show_node(struct shell *sh, uint32_t node)

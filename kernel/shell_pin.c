@@ -12,7 +12,7 @@
 #include "kernel/arch.h"
 #include "kernel/cpu.h"
 #include "kernel/schedule.h"
-#include "kernel/shell.h"
+#include "kernel/shell_parts.h"
 #include "kernel/vm_build.h"
 #include "kernel/vm_life.h"
 #include "sched/sched.h"
@@ -85,8 +85,7 @@ static int pin_cpus(char *text, struct cpumask mask)
 
 /* ---- showing ---- */
 
-/* "0-3,8". */
-static void put_cpus(struct shell *sh, struct cpumask mask)
+void shell_put_cpus(struct shell *sh, struct cpumask mask)
 {
     const char *comma = "";
 
@@ -102,6 +101,8 @@ static void put_cpus(struct shell *sh, struct cpumask mask)
         comma = ",";
         first = cpumask_next(mask, last + 1);
     }
+    if (!*comma)
+        shell_printf(sh, "none");
 }
 
 static bool masks_equal(struct cpumask a, struct cpumask b)
@@ -117,10 +118,10 @@ static bool same_affinity(const struct unit *a, const struct unit *b)
 static void show_affinity(struct shell *sh, const struct unit *u)
 {
     shell_printf(sh, "CPUs ");
-    put_cpus(sh, u->hard);
+    shell_put_cpus(sh, u->hard);
     if (!cpumask_empty(u->soft) && !masks_equal(u->hard, u->soft)) {
         shell_printf(sh, ", prefers ");
-        put_cpus(sh, u->soft);
+        shell_put_cpus(sh, u->soft);
     }
     shell_printf(sh, "\n");
 }
