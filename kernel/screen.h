@@ -29,8 +29,9 @@
  */
 extern const uint8_t screen_font[SCREEN_FONT_BYTES];
 
+/* Tags: [i] set by screen_init; all else under the console lock, which the caller holds. */
 struct screen {
-    struct boot_framebuffer mode; /* [i] as checked by screen_init; kind NONE: no screen */
+    struct boot_framebuffer mode; /* [i] as checked; kind NONE: no screen */
     const uint8_t *font;          /* [i] */
     uint8_t *video;               /* where mode.addr is mapped, or NULL: only the grid is kept */
     uint32_t pixel_bytes;         /* [i] */

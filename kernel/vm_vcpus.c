@@ -1,9 +1,9 @@
 /*
  * Making a VM's vCPUs, one a step.
  *
- * Decides what a vCPU is before it first runs: its APIC id from the VM's
- * topology, its home node and affinity from its virtual node, waiting for a
- * start-up IPI (the first one's registers are set by vm_image.c).
+ * Decides what a vCPU is before it first runs: its APIC id from the VM's topology, its home node
+ * and affinity from its virtual node, waiting for a start-up IPI (the first one's registers are set
+ * by vm_image.c).
  */
 #include <errno.h>
 #include <string.h>

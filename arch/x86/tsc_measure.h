@@ -19,10 +19,9 @@ struct tsc_clock {
 /* What a measurement found; hz 0: nothing that could be believed. */
 struct tsc_rate {
     uint64_t hz;
-    const char *name; /* the clock it was measured against */
-    uint64_t
-        uncertainty; /* of the run that was believed: TSC ticks that both its edges may be off */
-    uint32_t runs;   /* how many were tried */
+    const char *name;     /* the clock it was measured against */
+    uint64_t uncertainty; /* TSC ticks that both edges of the run believed may be off */
+    uint32_t runs;        /* how many were tried */
 };
 
 typedef uint64_t tsc_reader(void);

@@ -38,8 +38,6 @@ class User:
     def __init__(self, machine):
         self.machine, self.console = machine, machine.console
         self.random = random.Random(SEED)
-        self.weights, self.pins, self.paused = {}, {}, set()
-        self.ran = {}
         self.commands = 0
 
     def say(self, line):
