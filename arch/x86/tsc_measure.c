@@ -19,6 +19,7 @@
 #define RUNS_MAX       8u
 #define RUN_US         2500u
 #define STILL_READS    20000u /* reads of one value after which a clock is taken to stand still */
+#define RUN_READS      (1u << 20) /* about a second; a run at the told rate has room for far fewer */
 #define COUNTER_RUN_US 1000u
 #define COUNTER_READS  (1u << 24) /* far more than fit into a run */
 #define DISAGREE_PARTS 100        /* a hundredth */
@@ -42,12 +43,16 @@ static struct moment look(const struct tsc_clock *clock, tsc_reader *tsc)
 
 enum tick { TICK_FOUND, TICK_STILL, TICK_MAD };
 
-/* From `*m` on to the next change of the clock, which lies between the readings in *m. */
-static enum tick next_tick(const struct tsc_clock *clock, tsc_reader *tsc, struct moment *m)
+/*
+ * From `*m` on to the next change of the clock, which lies between the readings in *m. *reads_left
+ * are what the run may still take.
+ */
+static enum tick next_tick(const struct tsc_clock *clock, tsc_reader *tsc, struct moment *m,
+                           uint32_t *reads_left)
 {
     uint32_t first = m->value;
 
-    for (uint32_t i = 0; i < STILL_READS; i++) {
+    for (uint32_t i = 0; i < STILL_READS && *reads_left; i++, --*reads_left) {
         uint64_t before = m->before;
 
         *m = look(clock, tsc);
@@ -74,21 +79,22 @@ static void take_run(struct tsc_rate *best, uint64_t hz, uint64_t uncertainty)
     }
 }
 
-/* false: the clock stands still. A spoilt run has *hz 0. */
+/* false: the clock stands still, or crawls beside the rate it is said to have. Spoilt: *hz 0. */
 static bool run_once(const struct tsc_clock *clock, tsc_reader *tsc, uint64_t *hz,
                      uint64_t *uncertainty)
 {
     uint64_t want = MAX(clock->hz * RUN_US / 1000000, 1), elapsed = 0;
+    uint32_t reads_left = RUN_READS;
     struct moment start = look(clock, tsc), now;
-    enum tick tick = next_tick(clock, tsc, &start);
+    enum tick tick = next_tick(clock, tsc, &start, &reads_left);
 
     *hz = 0;
     now = start;
-    while (tick == TICK_FOUND && elapsed < want) { /* bounded: each round is a tick at least */
+    while (tick == TICK_FOUND && elapsed < want) {
         uint32_t from = now.value;
 
         now.before = now.after;
-        tick = next_tick(clock, tsc, &now);
+        tick = next_tick(clock, tsc, &now, &reads_left);
         elapsed += (now.value - from) & clock->mask;
     }
     *uncertainty = (start.after - start.before) + (now.after - now.before);

@@ -20,6 +20,7 @@
 #define HPET_CONFIG     0x010u
 #define HPET_COUNTER    0x0f0u
 #define HPET_ENABLE     BIT(0)
+#define HPET_PERIOD_MIN 1000000u /* 1 GHz: no HPET is so fast, and hz stays below 2^32 */
 #define HPET_PERIOD_MAX 100000000u
 #define FS_PER_SEC      1000000000000000ull
 
@@ -70,7 +71,7 @@ static bool start_hpet(struct tsc_clock *c)
     volatile uint32_t *regs = hpet ? arch_map_mmio(hpet, PAGE_BYTES) : NULL;
     uint32_t period = regs ? regs[HPET_PERIOD / sizeof(*regs)] : 0;
 
-    if (!period || period > HPET_PERIOD_MAX)
+    if (period < HPET_PERIOD_MIN || period > HPET_PERIOD_MAX)
         return false;
     regs[HPET_CONFIG / sizeof(*regs)] |= (uint32_t)HPET_ENABLE;
     c->read = read_memory;

@@ -116,6 +116,25 @@ static uint32_t read_noise(const struct tsc_clock *clock)
     return x;
 }
 
+/* Moves by one every thousand looks, and is said to run at 4 GHz. */
+static uint32_t read_crawling(const struct tsc_clock *clock)
+{
+    static uint32_t looks;
+
+    (void)clock;
+    fake.reads++;
+    spend(READ_TSC);
+    return looks++ / 1000;
+}
+
+static bool start_crawling(struct tsc_clock *clock)
+{
+    start_hpet(clock);
+    clock->hz = 4000000000;
+    clock->read = read_crawling;
+    return true;
+}
+
 static bool start_noise(struct tsc_clock *clock)
 {
     start_hpet(clock);
@@ -220,6 +239,9 @@ static void test_unsound(void **state)
     /* Noise ends, whatever it gives. */
     memset(&fake, 0, sizeof(fake));
     assert_true(measure(start_noise).runs <= 8);
+    memset(&fake, 0, sizeof(fake));
+    assert_int_equal(measure(start_crawling).hz, 0);
+    assert_true(fake.reads < 2000000);
     memset(&fake, 0, sizeof(fake));
     assert_int_equal(measure(start_down).hz, 0);
 }
