@@ -20,6 +20,7 @@ check: image ## the static checks: layers, purity, headers, sizes, format, clang
 	@$(PYTHON) tools/check $(CHECK)
 
 check test: export IMAGE_CFLAGS := $(IMAGE_CFLAGS)
+check test: export HOSTED_ARCH := $(HOSTED_ARCH)
 
 test: all iso fuzzers $(UNIT_TESTS) $(COVERAGE_TESTS) $(TESTED_TOOLS) $(BENCHES) ## everything: unit tests, checks, fuzzers, QEMU and Bochs
 	@$(PYTHON) tools/test.py
