@@ -58,11 +58,13 @@ static int read_srat(const struct acpi_table *table, void *info, struct fw_warni
     return srat_parse(table->data, table->bytes, info, w, &fault);
 }
 
+/* One that cannot be believed gives way to the next; as the last it stays in `info`, as read. */
 static int read_slit(const struct acpi_table *table, void *info, struct fw_warnings *w)
 {
     size_t fault;
+    int err = slit_parse(table->data, table->bytes, info, w, &fault);
 
-    return slit_parse(table->data, table->bytes, info, w, &fault);
+    return !err && !((struct slit_info *)info)->usable ? -EINVAL : err;
 }
 
 static int read_fadt(const struct acpi_table *table, void *info, struct fw_warnings *w)

@@ -93,6 +93,8 @@ uint32_t madt_cpu_list(const struct madt_info *info, uint32_t boot_apic_id, uint
         else if (left_out++ == 0)
             first_left_out = id;
     }
+    if (info && !info->foreign && n == 0 && max > 0)
+        boot_warn(w, "APIC: none of its %u CPU entries is an enabled CPU", info->ncpus);
     if (left_out)
         boot_warn(w, "%u CPUs above the limit of %u left out, from APIC id 0x%x on", left_out, max,
                   first_left_out);

@@ -154,6 +154,22 @@ def test_second_table_stands_in(topo):
     assert any("number 1 is used" in line for line in got["warnings"])
 
 
+def test_slit_that_is_not_believed_gives_way(topo):
+    flat = slit((10, 10, 10), (10, 10, 10), (10, 10, 10))
+    got = topo.json(madt=MADT, srat=SRAT, slit=[flat, SLIT])
+    assert got["distance"] == [[10, 21], [31, 10]]
+    assert any("2 tables named SLIT; number 2 is used" in line for line in got["warnings"])
+    got = topo.json(madt=MADT, srat=SRAT, slit=[flat, flat])
+    assert got["distance"] == [[10, 20], [20, 10]] and got["slit"] == [[10] * 3] * 3
+
+
+@pytest.mark.parametrize("entries", [(), (lapic(0, flags=0), x2apic(300, flags=2)),
+                                     (lapic(0xFF), x2apic(0xFFFFFFFF)), (bytes([12, 24]) + bytes(22),)])
+def test_no_enabled_cpu_is_told(topo, entries):
+    got = topo.json(madt=madt(*entries))
+    assert got["cpus"] == [] and any("is an enabled CPU" in line for line in got["warnings"])
+
+
 def test_unusable_madt_falls_back_to_the_dump(topo):
     assert len(topo.json(madt=MADT[:20], cpuid=cpuid(range(4)))["cpus"]) == 4
 

@@ -171,6 +171,7 @@ static void test_foreign(void **state)
     assert_true(info.foreign);
     assert_true(warned(&warnings, "another architecture"));
     assert_int_equal(madt_cpu_list(&info, FW_APIC_ID_NONE, ids, 4, scratch, &warnings), 0);
+    assert_false(warned(&warnings, "is an enabled CPU"));
 }
 
 #define BOOT_NONE FW_APIC_ID_NONE

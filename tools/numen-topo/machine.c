@@ -162,8 +162,8 @@ void machine_build(struct machine_view *m, struct inputs *in)
 
 bool machine_is_known(const struct machine_view *m, const struct inputs *in)
 {
-    return (m->has_madt && !m->madt.foreign) || m->has_srat || (m->has_slit && m->slit.usable) ||
-           in->dumps.count || in->map.ranges;
+    return (m->has_madt && !m->madt.foreign) || m->has_srat || m->has_slit || in->dumps.count ||
+           in->map.ranges;
 }
 
 static int compare_places(const void *left, const void *right, void *places)
