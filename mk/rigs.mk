@@ -38,7 +38,11 @@ soak: all fuzzers ## every fuzzer for a minute, then ten minutes of guests under
 bench: image guests benches ## benchmarks in instructions; also build/bench.json: BENCH=topology picks
 	@$(PYTHON) tools/bench $(BENCH)
 
+# SEEDS='seed1 --seeds 2' picks and shortens; tools/seeds/__main__.py says more.
+seeds: $(B)/host/numen-sim ## the seeds' tables, simulated: build/seeds/report.html; SEEDS='seed1' picks
+	@$(PYTHON) tools/seeds $(SEEDS)
+
 format: ## put all C files into the repository's format
 	find $(wildcard include boot arch kernel sched mm vmm tests tools) -name '*.[ch]' -exec clang-format -i {} +
 
-.PHONY: iso run run-bochs check test system soak bench format
+.PHONY: iso run run-bochs check test system soak bench seeds format

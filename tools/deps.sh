@@ -8,7 +8,7 @@ set -u
 packages="gcc libc6-dev binutils clang clang-format clang-tidy libclang-rt-14-dev
     libbsd-dev libcmocka-dev libinih-dev libcjson-dev gcovr python3 python3-pytest python3-pytest-xdist python3-pexpect
     qemu-system-x86 ovmf bochs bochs-term bochsbios vgabios seabios
-    grub-common grub-pc-bin grub-efi-amd64-bin xorriso mtools valgrind
+    grub-common grub-pc-bin grub-efi-amd64-bin xorriso mtools valgrind gnuplot-nox
     console-setup-linux"
 
 say() {

@@ -318,15 +318,26 @@ static bool read_actions(struct reader *r)
     return true;
 }
 
+/* What tools/seeds compares, and how. */
+static bool is_of_seeds(const char *section)
+{
+    static const char *const kinds[] = {"arm ", "row ", "variant ", "ablation "};
+
+    for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+        if (strncmp(section, kinds[i], strlen(kinds[i])) == 0)
+            return true;
+    return strcmp(section, "acceptance") == 0;
+}
+
 static bool all_used(const struct reader *r)
 {
     for (uint32_t i = 0; i < r->count; i++) {
         const struct line *l = &r->lines[i];
 
-        if (!l->used && strcmp(l->section, "acceptance") != 0)
+        if (!l->used && !is_of_seeds(l->section))
             return wrong(r, l->number,
                          "section [%s] is unknown; there are run, machine, options, vm NAME, at "
-                         "TIME, acceptance",
+                         "TIME, and for tools/seeds acceptance, arm, row, variant, ablation",
                          l->section);
     }
     return true;

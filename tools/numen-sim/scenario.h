@@ -6,7 +6,8 @@
  *     [options]      words of Numen's command line
  *     [vm NAME]      a guest line's words, workload=, and the workload's own
  *     [at TIME]      things done while it runs: offline=3, weight.web=512, ...
- *     [acceptance]   not read here: what tools/seeds.py holds the results against
+ *     [acceptance]   not read here: what the results are held against; nor [arm NAME], [row NAME],
+ *                    [variant AXIS NAME], [ablation NAME]: what tools/seeds compares
  *
  * A key that is not known, a value that is not accepted, and a machine that cannot be are told with
  * file, line and what is accepted.

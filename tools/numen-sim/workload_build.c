@@ -38,7 +38,7 @@ static const struct key keys[] = {
     {"stage", KEY_COUNT, AT(stage), "0", 0, 1u << 24, "",
      "jobs between two barriers; 0: a pool without barriers"},
     {"serial", KEY_TIME, AT(serial), "2ms", 0, NS_PER_SEC, "", "work at a barrier, of one vCPU"},
-    {"memory", KEY_FRACTION, AT(memory), "0", 0, FRACTION_ONE, "",
+    {"memory_share", KEY_FRACTION, AT(memory), "0", 0, FRACTION_ONE, "",
      "share of its time spent on memory"},
     KEY_END,
 };

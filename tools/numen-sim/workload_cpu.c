@@ -19,7 +19,7 @@ struct cpu_vcpu {
 static const struct key keys[] = {
     {"work", KEY_TIME, offsetof(struct cpu_params, work), "0", 0, 3600 * NS_PER_SEC, "",
      "full-speed time of each vCPU's work; 0: no end"},
-    {"memory", KEY_FRACTION, offsetof(struct cpu_params, memory), "0", 0, FRACTION_ONE, "",
+    {"memory_share", KEY_FRACTION, offsetof(struct cpu_params, memory), "0", 0, FRACTION_ONE, "",
      "share of its time spent on memory"},
     KEY_END,
 };

@@ -25,7 +25,7 @@ static const struct key keys[] = {
     {"record", KEY_TIME, AT(record), "2us", 1, NS_PER_SEC, "", "work of a record"},
     {"batch", KEY_COUNT, AT(batch), "1000", 1, 1u << 20, "", "mean records between two sleeps"},
     {"sleep", KEY_TIME, AT(sleep), "50us", 0, NS_PER_SEC, "", "mean sleep; 0: none"},
-    {"memory", KEY_FRACTION, AT(memory), "0", 0, FRACTION_ONE, "",
+    {"memory_share", KEY_FRACTION, AT(memory), "0", 0, FRACTION_ONE, "",
      "share of its time spent on memory"},
     KEY_END,
 };

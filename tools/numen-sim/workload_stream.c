@@ -24,7 +24,7 @@ struct stream_vcpu {
 static const struct key keys[] = {
     {"demand", KEY_BYTES, AT(demand), "8G", MIB, 1024 * GIB, "",
      "bytes a second that one vCPU reads from near memory, alone"},
-    {"memory", KEY_FRACTION, AT(memory), "1", 0, FRACTION_ONE, "",
+    {"memory_share", KEY_FRACTION, AT(memory), "1", 0, FRACTION_ONE, "",
      "share of its time spent on memory"},
     KEY_END,
 };

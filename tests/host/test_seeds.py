@@ -1,0 +1,145 @@
+"""tools/seeds: its rules by table, and a tiny comparison from the file to the report."""
+import json
+import subprocess
+import sys
+import xml.dom.minidom
+
+import pytest
+
+from conftest import BUILD, ROOT
+
+sys.path.insert(0, str(ROOT / "tools/seeds"))
+
+import judge  # noqa: E402
+import seedfile  # noqa: E402
+
+TINY = """
+[acceptance]
+seed=9
+title=a tiny one
+source=none
+seeds=2
+claim.1=two jobs at a time are faster
+
+[run]
+duration=1s
+[machine]
+sockets=1
+cores=2
+threads=1
+[vm build]
+workload=build
+vcpus=2
+jobs=4
+
+[arm a]
+label=one CPU
+vm.build.cpus=0
+[arm b]
+label=two
+[arm default]
+label=default
+
+[row quiet]
+name=quiet
+metric=vm.build.time
+unit=s
+better=lower
+seed_a=2
+seed_b=1
+claim=sign, ratio 0.4 0.7
+ablate=yes
+[row noisy]
+name=noisy
+metric=vm.build.time
+unit=s
+better=lower
+seed_a=1
+seed_b=2
+claim=sign
+axes=noise
+[variant noise hog]
+label=hog
+declared=yes
+vm.hog.workload=cpu
+[variant noise half]
+label=half
+vm.hog.workload=burst
+[ablation resist]
+label=without SMT
+options.smt=off
+"""
+
+
+def make(tmp_path, text, *arguments, status=0):
+    path = tmp_path / "tiny.ini"
+    path.write_text(text)
+    done = subprocess.run([sys.executable, ROOT / "tools/seeds", path, "--out", tmp_path / "out",
+                           "--program", BUILD / "unit/numen-sim", *arguments],
+                          text=True, capture_output=True, check=False, cwd=ROOT)
+    assert done.returncode == status, done.stderr
+    return done
+
+
+def test_from_file_to_report(tmp_path):
+    told = make(tmp_path, TINY).stdout
+    rows = json.loads((tmp_path / "out/seeds.json").read_text())
+    assert [row["row"] for row in rows] == ["quiet", "noisy", "noisy [half]"]
+    assert list(rows[0]) == ["seed", "row", "unit", "better", "seed_a", "seed_b", "sim_a", "sim_b",
+                             "default", "ok", "default_ok"]
+    assert [row["ok"] for row in rows] == [True, False, None]
+    assert all(row["default_ok"] for row in rows)
+    assert rows[0]["default"] == rows[0]["sim_b"] < rows[0]["sim_a"]
+    assert "1 of those judged disagree" in told and "not: sign" in told
+    report = (tmp_path / "out/report.html").read_text()
+    assert report.count("<svg") == 1 and "Ablations" in report and "Tried: nothing yet" in report
+    xml.dom.minidom.parse(str(tmp_path / "out/seed9.svg"))
+    assert len((tmp_path / "out/seed9.csv").read_text().splitlines()) == 1 + 3 * 3 * 2
+    # Any run can be repeated by hand, from the file that was left.
+    again = subprocess.run([BUILD / "host/numen-sim", "--json", "--seeds", "2",
+                            tmp_path / "out/scenarios/seed9-00-quiet-a.ini"],
+                           text=True, capture_output=True, check=True)
+    assert json.loads(again.stdout)["vms"]["build"]["time"]["median"] == rows[0]["sim_a"]
+
+
+@pytest.mark.parametrize("change,told", [
+    (("jobs=4", "jbos=4"), "has no key jbos"),
+    (("[arm b]", "[arm c]"), "there must be [arm a], [arm b] and [arm default]"),
+    (("declared=yes\n", ""), "exactly one variant with declared=yes"),
+    (("claim=sign, ratio", "claim=sing, ratio"), "claim sing"),
+])
+def test_a_fault_in_the_file(tmp_path, change, told):
+    assert told in make(tmp_path, TINY.replace(*change), status=1).stderr
+
+
+ROW = {"better": "lower", "seed_a": 10, "seed_b": 8, "sim_a": 100, "sim_b": 90, "default": 90.8}
+OTHER = {"gained": {**ROW, "sim_b": 89}, "lost": {**ROW, "sim_b": 101}, "tenfold": {**ROW, "sim_a": 1000}}
+
+
+@pytest.mark.parametrize("clause,holds", [
+    ("sign", True), ("within 10", True), ("within 9.9", False), ("not-worse", True),
+    ("exceeds lost", True), ("exceeds gained", False), ("ratio 0.89 0.91", True),
+    ("ratio 0.91 2", False), ("falls tenfold 9 11", True), ("falls gained 9 11", False),
+    ("near-a 5", False), ("near-b 2000", True),
+])
+def test_clauses(clause, holds):
+    assert judge.clause_holds(clause, ROW, OTHER) == holds
+    assert judge.failed(f"within 50, {clause}", ROW, OTHER) == ([] if holds else [clause])
+
+
+def test_default_is_held_against_the_better_arm():
+    assert judge.default_holds(ROW) and not judge.default_holds({**ROW, "default": 91})
+    higher = {**ROW, "better": "higher", "default": 99}
+    assert judge.default_holds(higher) and not judge.default_holds({**higher, "default": 98.9})
+
+
+@pytest.mark.parametrize("name", sorted(p.stem for p in (ROOT / "tests/seeds").glob("*.ini")))
+def test_the_seeds_files(name, tmp_path):
+    """Each of them still runs, in a tiny form."""
+    path = ROOT / f"tests/seeds/{name}.ini"
+    seed = seedfile.read(path)
+    assert int(seed.acceptance["seeds"]) >= 12
+    subprocess.run([sys.executable, ROOT / "tools/seeds", path, "--out", tmp_path, "--seeds", "2",
+                    "--duration", "20ms", "--program", BUILD / "host/numen-sim"], check=True, cwd=ROOT)
+    rows = json.loads((tmp_path / "seeds.json").read_text())
+    assert len(rows) == len(list(seed.cases())) and {row["seed"] for row in rows} == {seed.number}

@@ -1,0 +1,88 @@
+#!/usr/bin/python3
+"""`make seeds`: the seeds' tables, simulated; SEEDS='seed1 --seeds 2' picks and shortens.
+
+    tools/seeds [seed1...] [--seeds N] [--duration TIME] [--out FOLDER] [--program NUMEN-SIM]
+
+Writes into build/seeds: report.html, seeds.json, and of each seed CSV, text table and SVG. What is
+compared and what counts as agreement stands in tests/seeds/seedN.ini (seedfile.py, judge.py).
+"""
+import argparse
+import configparser
+import json
+import os
+import sys
+from pathlib import Path
+
+import plot
+import report
+import results
+import seedfile
+from runs import Runs
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "tests/seeds"
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="seeds", description="The seeds' tables, simulated.")
+    parser.add_argument("names", nargs="*", metavar="seedN",
+                        help="or a path that ends in .ini; all of tests/seeds otherwise")
+    parser.add_argument("--seeds", type=int, default=0, help="random seeds; as in the file otherwise")
+    parser.add_argument("--duration", help="of every run, for a try: figures mean nothing then")
+    build = ROOT / os.environ.get("NUMEN_BUILD", "build")
+    parser.add_argument("--program", default=build / "host/numen-sim")
+    parser.add_argument("--out", type=Path, default=ROOT / "build/seeds")
+    return parser.parse_args()
+
+
+def read_seeds(names):
+    there = sorted(FOLDER.glob("seed*.ini"))
+    paths = [Path(name) if name.endswith(".ini") else FOLDER / f"{name}.ini" for name in names]
+    for path in paths:
+        if not path.exists():
+            sys.exit(f"seeds: {path} is unknown; there are {' '.join(p.stem for p in there)}")
+    return [seedfile.read(path) for path in paths or there]
+
+
+def write_seed(seed, rows, count, out, first):
+    table = report.text_table(seed, rows)
+    print(table, end="\n\n", flush=True)
+    (out / f"seed{seed.number}.txt").write_text(table + "\n", encoding="utf-8")
+    report.write_csv(out / f"seed{seed.number}.csv", rows)
+    return report.seed_html(seed, rows, count, first, plot.draw(seed, rows, out))
+
+
+def compare(args):
+    limits = {"duration": args.duration, "warmup": "0"} if args.duration else {}
+    seeds = read_seeds(args.names)
+    runs = Runs(args.program, args.out / "scenarios")
+    counts = [args.seeds or int(seed.acceptance["seeds"]) for seed in seeds]
+    plans = [results.plan(seed, runs, count, limits) for seed, count in zip(seeds, counts)]
+    try:
+        runs.wait()
+    except RuntimeError:
+        runs.give_up()
+        raise
+    parts, rows = [], []
+    for seed, planned, count in zip(seeds, plans, counts):
+        got = results.collect(seed, planned, runs)
+        first = seed.scenario(planned[0][0], "a", limits=limits)
+        parts.append(write_seed(seed, got, count, args.out, first))
+        rows += [results.public(row) for row in got]
+    (args.out / "seeds.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    report.write_html(args.out / "report.html", parts)
+    wrong = sum(row["ok"] is False for row in rows)
+    print(f"simulated: {len(rows)} rows, {wrong} of those judged disagree; "
+          f"{args.out / 'report.html'}")
+
+
+def main():
+    args = arguments()
+    try:
+        compare(args)
+    except (RuntimeError, ValueError, KeyError, configparser.Error) as error:
+        sys.exit(f"seeds: {error.args[0] if isinstance(error, KeyError) else error}")
+
+
+if __name__ == "__main__":
+    main()
