@@ -30,7 +30,8 @@ struct line {
 struct reader {
     const char *path;
     FILE *file;
-    int at; /* line being read */
+    int at;         /* line being read */
+    bool continues; /* it is indented: more of the value before */
     struct line *lines;
     uint32_t count;
     struct scenario *scenario;
@@ -59,7 +60,10 @@ static char *next_line(char *text, int bytes, void *stream)
     struct reader *r = stream;
 
     r->at++;
-    return fgets(text, bytes, r->file);
+    if (!fgets(text, bytes, r->file))
+        return NULL;
+    r->continues = *text == ' ' || *text == '\t';
+    return text;
 }
 
 static bool collect(struct reader *r, const char *section, const char *name, const char *value,
@@ -80,10 +84,24 @@ static bool collect(struct reader *r, const char *section, const char *name, con
     return true;
 }
 
+/* libinih gives an indented line under the name of the one before. */
+static bool append(struct reader *r, const char *value)
+{
+    struct line *l = &r->lines[r->count - 1];
+    size_t length = strlen(l->value);
+
+    if (length + strlen(value) >= sizeof(l->value))
+        return wrong(r, r->at, "too long");
+    strcpy(l->value + length, value);
+    return true;
+}
+
 static int on_line(void *user, const char *section, const char *name, const char *value)
 {
     struct reader *r = user;
 
+    if (r->continues && r->count && strcmp(r->lines[r->count - 1].name, name) == 0)
+        return append(r, value);
     return collect(r, section, name, value, r->at);
 }
 

@@ -9,6 +9,8 @@
  *     [acceptance]   not read here: what the results are held against; nor [arm NAME], [row NAME],
  *                    [variant AXIS NAME], [ablation NAME]: what tools/seeds compares
  *
+ * An indented line goes on with the value of the one before; a line holds 198 characters.
+ *
  * A key that is not known, a value that is not accepted, and a machine that cannot be are told with
  * file, line and what is accepted.
  */

@@ -152,7 +152,8 @@ static void vm_build(struct sim *sim, struct sim_vm *vm, const struct scenario_v
     for (uint32_t i = 0; i < vm->nvcpus; i++)
         vcpu_init(sim, vm, i);
     sim->vms_left += config->workload->ends && config->workload->ends(config->params);
-    sim->has_bandwidth |= config->workload->bandwidth != NULL;
+    sim->has_bandwidth |=
+        config->workload->bandwidth && config->workload->bandwidth(config->params);
 }
 
 static void vms_build(struct sim *sim)

@@ -12,7 +12,7 @@
 #include "tools/numen-sim/workload_list.h"
 
 struct build_params {
-    uint64_t jobs, bursts, burst, io, spread, stage, serial, memory;
+    uint64_t jobs, bursts, burst, io, spread, stage, serial, memory, demand;
 };
 
 struct build_vm {
@@ -40,6 +40,8 @@ static const struct key keys[] = {
     {"serial", KEY_TIME, AT(serial), "2ms", 0, NS_PER_SEC, "", "work at a barrier, of one vCPU"},
     {"memory_share", KEY_FRACTION, AT(memory), "0", 0, FRACTION_ONE, "",
      "share of its time spent on memory"},
+    {"demand", KEY_BYTES, AT(demand), "0", 0, 1024 * GIB, "",
+     "bytes a second that one vCPU draws from memory while it works"},
     KEY_END,
 };
 
@@ -173,6 +175,11 @@ static uint32_t memory_share(const void *params)
     return (uint32_t)((const struct build_params *)params)->memory;
 }
 
+static uint64_t bandwidth(const void *params)
+{
+    return ((const struct build_params *)params)->demand;
+}
+
 static uint32_t report(const struct sim *sim, const struct sim_vm *vm, struct metric metrics[])
 {
     ns_t end = vm->finished_at == NS_NEVER ? sim->now : vm->finished_at;
@@ -197,4 +204,5 @@ const struct workload workload_build = {
     .next = next,
     .report = report,
     .memory_share = memory_share,
+    .bandwidth = bandwidth,
 };

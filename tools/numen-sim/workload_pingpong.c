@@ -8,7 +8,7 @@
 #include "tools/numen-sim/workload_list.h"
 
 struct pingpong_params {
-    uint64_t work;
+    uint64_t work, spread;
 };
 
 enum pingpong_stage { STAGE_NEW, STAGE_WORKS, STAGE_WAITS };
@@ -21,6 +21,8 @@ struct pingpong_vcpu {
 static const struct key keys[] = {
     {"work", KEY_TIME, offsetof(struct pingpong_params, work), "5us", 0, NS_PER_SEC, "",
      "of each turn"},
+    {"spread", KEY_COUNT, offsetof(struct pingpong_params, spread), "0", 0, 100, "",
+     "per cent around it"},
     KEY_END,
 };
 
@@ -53,7 +55,7 @@ static void next(struct sim *sim, struct vcpu *v)
         wait_for_it(sim, v);
     } else {
         state->stage = STAGE_WORKS;
-        vcpu_compute(sim, v, p->work);
+        vcpu_compute(sim, v, random_around(&sim->random, p->work, (uint32_t)p->spread));
     }
 }
 

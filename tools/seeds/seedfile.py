@@ -26,6 +26,11 @@ def section_and_key(setting):
     return section, key
 
 
+def line_of(key, value):
+    """A long value goes on in indented lines."""
+    return f"{key}={value}".replace("\n", "\n  ") + "\n"
+
+
 @dataclass
 class Part:
     """A section of ours: its words, and the settings it makes."""
@@ -93,7 +98,7 @@ class Seed:
                 section, key = section_and_key(setting)
                 sections.setdefault(section, {})[key] = value
         sections.setdefault("run", {}).update(limits or {})
-        return "".join(f"[{name}]\n" + "".join(f"{k}={v}\n" for k, v in keys.items()) + "\n"
+        return "".join(f"[{name}]\n" + "".join(line_of(*item) for item in keys.items()) + "\n"
                        for name, keys in sections.items())
 
 
