@@ -103,7 +103,8 @@ static int try_port(struct serial_set *set, struct serial_config config, enum se
 }
 
 /* What com1= says of any port, laid over what a table says of this one. */
-static struct serial_config told(const struct serial_option *option, struct serial_config config)
+static struct serial_config overlay_option(const struct serial_option *option,
+                                           struct serial_config config)
 {
     const struct serial_config *o = &option->config;
 
@@ -133,7 +134,7 @@ static void try_bda(struct serial_set *set, const struct serial_facts *facts,
             continue;
         config.base = port;
         config.irq = serial_isa_irq(port);
-        if (!try_port(set, told(&facts->option, config), SERIAL_BY_BDA, ops))
+        if (!try_port(set, overlay_option(&facts->option, config), SERIAL_BY_BDA, ops))
             return;
     }
 }
@@ -166,10 +167,10 @@ void serial_choose_late(struct serial_set *set, const struct serial_facts *facts
     if (set->count && set->ports[0].source == SERIAL_BY_OPTION)
         return;
     if (facts->spcr.port.space != SERIAL_NONE)
-        (void)try_port(set, told(option, facts->spcr.port), SERIAL_BY_SPCR, ops);
+        (void)try_port(set, overlay_option(option, facts->spcr.port), SERIAL_BY_SPCR, ops);
     for (uint32_t i = 0; i < facts->dbg2.count; i++)
-        if (!try_port(set, told(option, facts->dbg2.ports[i]), SERIAL_BY_DBG2, ops))
+        if (!try_port(set, overlay_option(option, facts->dbg2.ports[i]), SERIAL_BY_DBG2, ops))
             break;
     if (!set->count)
-        (void)try_port(set, told(option, serial_com1()), SERIAL_BY_DEFAULT, ops);
+        (void)try_port(set, overlay_option(option, serial_com1()), SERIAL_BY_DEFAULT, ops);
 }

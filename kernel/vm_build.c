@@ -57,7 +57,10 @@ static int stage_begin(struct vm *vm)
         return err;
     vm_lay_out_slots(vm);
     vm->large_pages = mem_zalloc(vm_large_pages_bytes(vm), vm_first_node(vm));
-    return vm->large_pages ? virt->vm_init(vm) : -ENOMEM;
+    err = vm->large_pages ? virt->vm_init(vm) : -ENOMEM;
+    if (err < 0)
+        pr_err("VM %s: no memory for its tables", vm->config.name);
+    return err;
 }
 
 gpa_t vm_gpa_at(const struct vm *vm, uint64_t offset)

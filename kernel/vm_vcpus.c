@@ -20,19 +20,29 @@ static size_t vm_vcpus_bytes(const struct vm *vm)
     return vm->config.vcpus * sizeof(struct vcpu *);
 }
 
-int vm_vcpus_begin(struct vm *vm)
+static int vm_vcpus_make_arrays(struct vm *vm)
 {
     uint32_t node = vm_first_node(vm);
-    int err = guest_vm_init(vm);
 
-    if (err < 0)
-        return err;
     vm->apic_ids = guest_apic_id(vm, vm->config.vcpus - 1) + 1;
     vm->vcpu_of_apic_id = mem_zalloc(vm->apic_ids * sizeof(uint16_t), node);
     vm->vcpus = mem_zalloc(vm_vcpus_bytes(vm), node);
     if (!vm->vcpu_of_apic_id || !vm->vcpus)
         return -ENOMEM;
     memset(vm->vcpu_of_apic_id, 0xff, vm->apic_ids * sizeof(uint16_t));
+    return 0;
+}
+
+int vm_vcpus_begin(struct vm *vm)
+{
+    int err = guest_vm_init(vm);
+
+    if (!err)
+        err = vm_vcpus_make_arrays(vm);
+    if (err < 0) {
+        pr_err("VM %s: no memory for what its vCPUs share", vm->config.name);
+        return err;
+    }
     vm_devices_init(vm);
     vm->last_boosted = 0;
     vm->start_ns = arch_now();
