@@ -60,6 +60,20 @@ void sched_host_trace(uint32_t cpu, uint32_t event, uint64_t a, uint64_t b)
 
 /* ---- time passes ---- */
 
+/* A vCPU that is moved before its caches are warm owes the dearest of its moves, not their sum. */
+static uint64_t owes_cold(const struct vcpu *v)
+{
+    return v->segment == SEGMENT_SPIN ? 0 : v->cold;
+}
+
+static void work_off(struct vcpu *v, uint64_t done)
+{
+    uint64_t cold = MIN(owes_cold(v), done);
+
+    v->cold -= cold;
+    v->work -= MIN(v->work, done - cold);
+}
+
 static void account_vcpu(struct sim_cpu *c, ns_t ran)
 {
     struct vcpu *v = c->cur;
@@ -68,7 +82,7 @@ static void account_vcpu(struct sim_cpu *c, ns_t ran)
         v->counts.spin_ns += ran;
     v->counts.remote_ns += ran * (1024 - v->vm->vnodes[v->vnode].share[c->place->node]) / 1024;
     if (v->work != WORK_FOREVER)
-        v->work -= MIN(v->work, ran * c->speed);
+        work_off(v, ran * c->speed);
 }
 
 void cpu_account(struct sim *sim, struct sim_cpu *c)
@@ -92,6 +106,7 @@ static ns_t work_end(const struct sim *sim, const struct sim_cpu *c)
 
     if (work == WORK_FOREVER)
         return NS_NEVER;
+    work += owes_cold(c->cur);
     return MAX(sim->now, c->ready_at) + (work + c->speed - 1) / c->speed;
 }
 
@@ -138,11 +153,14 @@ static void switch_end(struct sim *sim, struct sim_cpu *c)
 
 static void switch_in(struct sim *sim, struct sim_cpu *c, struct vcpu *v)
 {
+    uint64_t cold;
+
     c->cur = v;
     c->arriving = true;
     c->notice_at = NS_NEVER;
     speed_enter(sim, c);
-    v->debt += speed_warm_up(sim, c);
+    cold = speed_warm_up(sim, c);
+    v->cold = MAX(v->cold, cold);
     if (v->woken_at != NS_NEVER)
         histogram_add(&v->vm->wake_latency, sim->now - v->woken_at);
     v->woken_at = NS_NEVER;

@@ -53,6 +53,7 @@ struct vcpu {
     enum vcpu_segment segment;
     uint64_t work;     /* left of the segment */
     uint64_t debt;     /* costs of exits, to be paid before the segment ends */
+    uint64_t cold;     /* work that its cold caches still cost it; a spin does not need them */
     ns_t ple_window;   /* of a spin; 0: no pause-loop exits */
     ns_t spin_left;    /* of its limit, behind this window; NS_NEVER: no limit */
     bool interrupted;  /* an interrupt waits to be looked at */
