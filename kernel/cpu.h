@@ -24,12 +24,13 @@ struct trace_ring;
 struct vcpu;
 
 enum cpu_hazard_bit {
-    HAZARD_SCHED = 1u << 0, /* call sched_pick: set by sched_host_kick, block, yield, slice end */
-    HAZARD_TIMER = 1u << 1, /* the CPU's timer fired: run what is due */
-    HAZARD_WORK = 1u << 2,  /* a resumable work item waits for this CPU */
-    HAZARD_STOP = 1u << 3,  /* halt for good: panic or power off elsewhere */
-    HAZARD_INPUT = 1u << 4, /* console input or output wants service */
-    HAZARD_TLB = 1u << 5,   /* forget translations of guest memory before the next entry */
+    HAZARD_SCHED = 1u << 0,  /* call sched_pick: set by sched_host_kick, block, yield, slice end */
+    HAZARD_TIMER = 1u << 1,  /* the CPU's timer fired: run what is due */
+    HAZARD_WORK = 1u << 2,   /* a resumable work item waits for this CPU */
+    HAZARD_STOP = 1u << 3,   /* halt for good: panic or power off elsewhere */
+    HAZARD_INPUT = 1u << 4,  /* console input or output wants service */
+    HAZARD_TLB = 1u << 5,    /* forget translations of guest memory before the next entry */
+    HAZARD_GATHER = 1u << 6, /* wait in the loop while CPU 0 changes something (gather.c) */
 };
 
 struct cpu {
@@ -38,6 +39,7 @@ struct cpu {
     uint32_t hazard;           /* [a] enum cpu_hazard_bit */
     struct vcpu *current;      /* [c] the vCPU whose state is loaded here; NULL when idle */
     bool online;               /* [a] up and in its loop */
+    uint32_t gathered;         /* [a] number of the gate it last waited at (gather.c) */
     bool left_out;             /* [a] came up, but takes no part: halts for good */
     struct cpu_place place;    /* [i] */
     struct arch_cpu *arch;     /* [i] APIC, descriptor tables, virtualization areas */

@@ -13,6 +13,7 @@
 #include "kernel/console.h"
 #include "kernel/cpu.h"
 #include "kernel/exit.h"
+#include "kernel/gather.h"
 #include "kernel/schedule.h"
 #include "kernel/timer.h"
 #include "kernel/vcpu_entry.h"
@@ -25,6 +26,8 @@ static void loop_hazards(struct cpu *cpu)
 
     if (bits & HAZARD_STOP)
         arch_halt();
+    if (bits & HAZARD_GATHER)
+        gather_wait();
     if (bits & HAZARD_TLB)
         virt->tlb_flush_cpu(cpu);
     if (bits & HAZARD_TIMER)

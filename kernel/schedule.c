@@ -14,6 +14,7 @@
 
 #include "kernel/arch.h"
 #include "kernel/cpu.h"
+#include "kernel/gather.h"
 #include "kernel/machine.h"
 #include "kernel/mem.h"
 #include "kernel/printk.h"
@@ -23,8 +24,6 @@
 #include "sched/sched_host.h"
 
 struct sched *sched;
-
-static enum runq_arrangement arrangement; /* [i] */
 
 /* ---- what sched/ asks of its host ---- */
 
@@ -60,17 +59,6 @@ static void schedule_slice_end(struct timer *timer, ns_t now)
     cpu_hazard(container_of(timer, struct cpu, slice), HAZARD_SCHED);
 }
 
-/* The listing of parameters shows what is in force. */
-static void schedule_params_show(const struct sched_params *p)
-{
-    struct options *o = &machine.options;
-
-    o->credit2_runqueue.word = (uint32_t)p->arrangement;
-    o->sched_credit2_max_cpus_runqueue = p->max_cpus_runqueue;
-    o->sched_ratelimit_us = p->ratelimit_ns / NS_PER_US;
-    o->asym = p->asym;
-}
-
 int schedule_init(void)
 {
     struct sched_params params;
@@ -79,24 +67,27 @@ int schedule_init(void)
     if (!memory)
         return -ENOMEM;
     sched_params_options(&params, &machine.options);
-    schedule_params_show(&params);
-    arrangement = params.arrangement;
+    sched_params_show(&params, &machine.options);
     sched = sched_init(memory, &params, machine.places, cpu_count, machine.numa.distance,
                        machine.numa.nnodes);
     return 0;
 }
 
-void schedule_params_changed(void)
+static void schedule_rearrange(void *arg)
 {
-    struct sched_params params;
-
-    sched_params_options(&params, &machine.options);
-    sched_set_params(sched, &params);
+    sched_rearrange(sched, arg, arch_now());
 }
 
-enum runq_arrangement schedule_arrangement(void)
+int schedule_params_changed(void)
 {
-    return arrangement;
+    struct sched_params params;
+    int error;
+
+    sched_params_options(&params, &machine.options);
+    error = gather_call(schedule_rearrange, &params);
+    if (!error)
+        sched_params_show(&params, &machine.options);
+    return error;
 }
 
 void schedule_cpu_init(struct cpu *cpu)

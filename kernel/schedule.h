@@ -16,10 +16,11 @@ extern struct sched *sched; /* [i] the machine's one scheduler */
  */
 int schedule_init(void);
 
-/* The console has set an option: the scheduler goes by it from now on. */
-void schedule_params_changed(void);
-
-enum runq_arrangement schedule_arrangement(void);
+/*
+ * The console, on CPU 0, has set an option: the scheduler goes by it from now on. 0, or -ETIMEDOUT
+ * when the CPUs could not be stopped for it: nothing has changed then.
+ */
+__attribute__((warn_unused_result)) int schedule_params_changed(void);
 
 /* On each CPU, before its loop. */
 void schedule_cpu_init(struct cpu *cpu);

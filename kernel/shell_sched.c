@@ -192,7 +192,7 @@ static void runq_show(struct shell *sh, uint32_t id)
 
 static bool runq_step(struct shell *sh)
 {
-    const char *arrangement = sched_arrangement_name(schedule_arrangement());
+    const char *arrangement = sched_arrangement_name(sched_params_of(sched)->arrangement);
 
     if (!sh->step && sh->as_json) {
         json_begin_object(&sh->json, NULL);

@@ -68,12 +68,14 @@ static bool log_step(struct shell *sh)
 /* ---- param ---- */
 
 /* What a new value means to those who keep a copy. */
-static void param_apply(enum option_id id)
+static int param_apply(enum option_id id)
 {
     if (id == OPTION_loglvl)
         console_set_level(machine.options.loglvl.word);
-    else
-        schedule_params_changed(); /* all others that can be set are the scheduler's */
+    else if (id !=
+             OPTION_panic) /* which is read when it is needed; the others are the scheduler's */
+        return schedule_params_changed();
+    return 0;
 }
 
 static void param_show(struct shell *sh, enum option_id id, bool explain)
@@ -98,16 +100,21 @@ static void param_show(struct shell *sh, enum option_id id, bool explain)
 
 static void param_set(struct shell *sh, enum option_id id, const char *value)
 {
+    static struct options before; /* CPU 0 only */
     const struct option_desc *d = &option_table[id];
     char takes[TAKES_CHARS];
+
+    before = machine.options;
 
     if (d->when != OPTION_WHEN_RUNTIME) {
         shell_printf(sh, "%s is set on the command line only\n", d->name);
     } else if (option_set(&machine.options, id, value)) {
         option_takes(id, takes, sizeof(takes));
         shell_printf(sh, "%s takes %s, not `%s`\n", d->name, takes, value);
+    } else if (param_apply(id) < 0) {
+        machine.options = before;
+        shell_printf(sh, "%s stays as it was: a CPU did not answer\n", d->name);
     } else {
-        param_apply(id);
         param_show(sh, id, false);
     }
 }

@@ -8,6 +8,9 @@
  * looked at, so a pass is bounded whatever the number of units. The second lock is tried, never
  * waited for.
  *
+ * Priorities play no part: a busy CPU takes from whoever is busiest. (They do for idle ones, see
+ * steal.c and spread.c.) With asym_busy they do all the same, which overloads the preferred CPUs.
+ *
  * NUMA: a unit leaves its preferred CPUs only if its share of a CPU there, after the remote penalty
  * of the distance table, is still larger than here.
  */
@@ -133,7 +136,10 @@ static void move_one(struct sched *s, struct unit *u, struct runq *to, ns_t now)
     place_beside(s, u, now);
 }
 
-/* Queued in its new runqueue, where the CPUs' deadlines do not know it yet. */
+/*
+ * Queued in its new runqueue, where the CPUs' deadlines do not know it yet: neither that it waits
+ * for one of them nor that it may be due to leave for an idle CPU elsewhere.
+ */
 static void arm_for(struct sched *s, const struct unit *u, ns_t now)
 {
     ns_t when;
@@ -143,7 +149,7 @@ static void arm_for(struct sched *s, const struct unit *u, ns_t now)
         return;
     c = preempt_choose(s, u->rq, u, now, &when);
     if (c)
-        sched_host_arm(c->cpu, when);
+        sched_host_arm(c->cpu, MIN(when, place_overdue_at(s, u, now)));
 }
 
 /* Both locks held. Moves a unit, or swaps two, if that narrows the gap by an eighth or more. */
@@ -173,7 +179,48 @@ static void gap_narrow(struct sched *s, const struct gap *g, ns_t now)
     arm_for(s, u, now);
 }
 
-/* The lock of `rq` is held and stays. */
+static int32_t priority_of(const struct sched *s, const struct runq *rq)
+{
+    return s->places[rq->cpu_of[0]].asym_prio;
+}
+
+/* Of the runqueues of lower priority that have a unit waiting for `rq` to take, the lowest. */
+static struct runq *donor_find(const struct sched *s, const struct runq *rq)
+{
+    struct neighbours n = neighbours_of(s, rq, s->hints[HINT_WAITING]);
+    struct runq *donor = NULL;
+
+    for (struct runq *other; (other = neighbours_next(&n));)
+        if (priority_of(s, other) < priority_of(s, donor ? donor : rq) &&
+            (atomic_get(&other->reach) & runq_fold(rq->id)))
+            donor = other;
+    return donor;
+}
+
+/* The fault of asym_busy: one unit for the preferred runqueue `rq`, however busy. False: none. */
+static bool pack_busy(struct sched *s, struct runq *rq, ns_t now) NO_THREAD_SAFETY
+{
+    struct runq *donor = donor_find(s, rq);
+    struct unit *u;
+    uint64_t hard, soft;
+
+    if (!donor || !spin_trylock(&donor->lock))
+        return false;
+    u = queue_best_reaching(donor, runq_fold(rq->id));
+    if (u) {
+        affinity_local(s, rq, u, &hard, &soft);
+        u = hard & rq->online ? u : NULL;
+    }
+    if (u) {
+        sched_host_trace(rq->cpu_of[0], TRACE_SCHED_BALANCE, rq->id, donor->id);
+        move_one(s, u, rq, now);
+        arm_for(s, u, now);
+    }
+    spin_unlock(&donor->lock);
+    return u != NULL;
+}
+
+/* The lock of `rq` is held and stays. Writes its next_balance, and what moves. */
 void balance_pass(struct sched *s, struct runq *rq, ns_t now)
 {
     struct gap g;
@@ -183,6 +230,8 @@ void balance_pass(struct sched *s, struct runq *rq, ns_t now)
     if (s->nrunqs == 1 || now < rq->next_balance)
         return;
     rq->next_balance = now + s->params.balance_period_ns;
+    if (s->params.asym && s->params.asym_busy && pack_busy(s, rq, now))
+        return;
     g = gap_find(s, rq, now);
     if (!g.matters)
         return;

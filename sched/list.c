@@ -3,6 +3,11 @@
  */
 #include "sched/runq.h"
 
+const struct sched_params *sched_params_of(const struct sched *s)
+{
+    return &s->params;
+}
+
 uint32_t sched_runq_count(const struct sched *s)
 {
     return s->nrunqs;

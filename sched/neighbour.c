@@ -29,18 +29,44 @@ static uint32_t hinted_next(const uint64_t *hint, uint32_t from, uint32_t end)
     return end;
 }
 
-/* The next runqueue other than home, or NULL. */
+/* The highest id in [from, end) with its hint set, plus 1; else `from`. */
+static uint32_t hinted_last(const uint64_t *hint, uint32_t from, uint32_t end)
+{
+    while (from < end) {
+        uint32_t base = (end - 1) / 64 * 64;
+        uint64_t word = hint ? atomic_get(&hint[base / 64]) : ~0ull;
+
+        word &= ~0ull >> (63 - (end - 1) % 64);
+        if (word)
+            return MAX(from, base + 64 - (uint32_t)__builtin_clzll(word));
+        end = base;
+    }
+    return from;
+}
+
+/* The next id of this level, or RUNQ_NONE. Moves one end of [next, end). */
+static uint32_t level_next(struct neighbours *n)
+{
+    if (n->backwards) {
+        n->end = hinted_last(n->hint, n->next, n->end);
+        return n->next < n->end ? --n->end : RUNQ_NONE;
+    }
+    n->next = hinted_next(n->hint, n->next, n->end);
+    return n->next < n->end ? n->next++ : RUNQ_NONE;
+}
+
+/* The next runqueue other than home, or NULL. Reads hints and node_runqs; writes only *n. */
 struct runq *neighbours_next(struct neighbours *n)
 {
     const struct sched *s = n->s;
 
     for (;;) {
-        n->next = hinted_next(n->hint, n->next, n->end);
-        if (n->next < n->end) {
-            if (n->next++ != n->home->id)
-                return &s->runqs[n->next - 1];
+        uint32_t id = level_next(n);
+
+        if (id == n->home->id)
             continue;
-        }
+        if (id != RUNQ_NONE)
+            return &s->runqs[id];
         if (n->level == s->nnodes)
             return NULL;
         n->next = s->node_runqs[s->near[n->home->node][n->level]];

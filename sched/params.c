@@ -2,14 +2,11 @@
  * The scheduler's parameters: defaults, presets, names.
  *
  * The preset credit2-2016 is Xen's credit2 of that year, to measure against: slices up to 2 ms, no
- * rate limit, no soft affinity, and nothing of Numen's own.
+ * rate limit, no soft affinity, and nothing of Numen's own. What an option may set is options.c's.
  */
 #include <errno.h>
 #include <string.h>
 
-#include "hv/assert.h"
-#include "hv/bits.h"
-#include "hv/options.h"
 #include "sched/sched.h"
 
 void sched_params_default(struct sched_params *p)
@@ -57,28 +54,6 @@ int sched_params_preset(struct sched_params *p, const char *name)
     p->soft_affinity = false;
     p->numa_cost = false;
     return 0;
-}
-
-static bool is_given(const struct options *o, enum option_id id)
-{
-    return o->given & BIT(id);
-}
-
-/* The preset first, then what was asked for by name. The words of WORD options are the enums'. */
-void sched_params_options(struct sched_params *p, const struct options *o)
-{
-    static const char *const presets[] = {"default", "credit2-2016"};
-    int unknown = sched_params_preset(p, presets[o->sched_preset.word]);
-
-    ASSERT(!unknown);
-    if (is_given(o, OPTION_credit2_runqueue))
-        p->arrangement = (enum runq_arrangement)o->credit2_runqueue.word;
-    if (is_given(o, OPTION_sched_credit2_max_cpus_runqueue))
-        p->max_cpus_runqueue = (uint32_t)o->sched_credit2_max_cpus_runqueue;
-    if (is_given(o, OPTION_sched_ratelimit_us))
-        p->ratelimit_ns = o->sched_ratelimit_us * NS_PER_US;
-    if (is_given(o, OPTION_asym))
-        p->asym = o->asym;
 }
 
 static const char *const arrangement_names[] = {

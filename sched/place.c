@@ -117,7 +117,7 @@ static bool place_idle(struct sched *s, struct unit *u, ns_t now)
 }
 
 /* When a queued unit may leave for an idle thread elsewhere, somebody must look then. */
-static ns_t overdue_at(const struct sched *s, const struct unit *u, ns_t now)
+ns_t place_overdue_at(const struct sched *s, const struct unit *u, ns_t now)
 {
     if (!s->params.overdue_push || !(u->reach & neighbour_fold(s, u->rq, HINT_IDLE)))
         return NS_NEVER;
@@ -135,7 +135,7 @@ static void place_busy(struct sched *s, struct unit *u, ns_t now)
     }
     place_queue(s, u, now);
     if (c)
-        sched_host_arm(c->cpu, MIN(when, overdue_at(s, u, now)));
+        sched_host_arm(c->cpu, MIN(when, place_overdue_at(s, u, now)));
 }
 
 static void place_start(struct sched *s, struct unit *u, ns_t now)
@@ -180,5 +180,5 @@ void place_again(struct sched *s, struct unit *u, ns_t now)
         return;
     place_queue(s, u, now);
     if (u->reach & neighbour_fold(s, rq, HINT_IDLE))
-        sched_host_arm(c->cpu, overdue_at(s, u, now));
+        sched_host_arm(c->cpu, place_overdue_at(s, u, now));
 }

@@ -24,7 +24,7 @@
 RB_HEAD(unit_queue, unit);   /* by order, best first; equal orders first come first */
 RB_HEAD(unit_weights, unit); /* by weight, heaviest first */
 
-/* Tags: [R] lock, [a] also read without it, [i] set once. */
+/* Tags: [R] lock, [a] also read without it, [i] set once, [Q] see struct sched. */
 struct runq {
     struct spinlock lock;
     uint32_t id;             /* [i] */
@@ -49,18 +49,18 @@ struct runq {
     uint32_t nr_members;         /* [R, a] */
     ns_t next_balance;           /* [R] */
 
-    uint64_t cpus;                  /* [i] every CPU of the arrangement, online or not */
-    uint32_t ncpus;                 /* [i] */
-    uint32_t node;                  /* [i] of its first CPU */
-    uint16_t cpu_of[RUNQ_CPUS_MAX]; /* [i] CPU number by local bit */
+    uint64_t cpus;                  /* [Q] every CPU of the arrangement, online or not */
+    uint32_t ncpus;                 /* [Q] */
+    uint32_t node;                  /* [Q] of its first CPU */
+    uint16_t cpu_of[RUNQ_CPUS_MAX]; /* [Q] CPU number by local bit */
 } __attribute__((aligned(64)));
 
 struct sched_cpu {
     struct unit *cur;      /* [R] what the last pick returned */
     struct unit *reserved; /* [R] waits for this CPU's next pick; the CPU is tickled */
-    struct runq *rq;       /* [i] */
-    uint64_t bit;          /* [i] its local bit */
-    uint64_t siblings;     /* [i] local bits of its core or unit, itself included */
+    struct runq *rq;       /* [Q] */
+    uint64_t bit;          /* [Q] its local bit */
+    uint64_t siblings;     /* [Q] local bits of its core or unit, itself included */
     uint32_t cpu;          /* [i] */
     int32_t asym_class;    /* [i] kind of core: decides over a warm cache, CPU numbers do not */
     bool online;           /* [R] */
@@ -76,19 +76,25 @@ enum runq_hint {
     HINT_COUNT,
 };
 
-/* Tags: [S] lock, [i] set once, [a] atomic. */
+/*
+ * Tags: [S] lock, [i] set once, [a] atomic, [Q] quiet: written only while no other CPU is inside
+ * sched/ (sched_init, sched_rearrange), read without a lock.
+ */
 struct sched {
-    struct sched_params params; /* [S] read without it: a pick may see old and new values mixed */
-    ns_t least_ns;              /* [S] likewise; the larger of rate limit and shortest slice */
-    struct spinlock lock;       /* rank LOCK_SCHED: CPUs coming and going, parameters */
-    uint32_t ncpus, nrunqs, nnodes;         /* [i] */
+    struct sched_params params;             /* [Q] */
+    ns_t least_ns;                          /* [Q] the larger of rate limit and shortest slice */
+    struct spinlock lock;                   /* rank LOCK_SCHED: CPUs coming and going, parameters */
+    uint32_t ncpus, nnodes;                 /* [i] */
+    uint32_t nrunqs;                        /* [Q] */
     struct sched_cpu *cpus;                 /* [i] by CPU number */
     struct runq *runqs;                     /* [i] by id; ids ascend by node, then by lowest CPU */
     uint64_t *hints[HINT_COUNT];            /* [a] */
-    uint32_t hint_words;                    /* [i] */
+    uint32_t hint_words;                    /* [Q] */
     uint32_t ncpus_online;                  /* [S] */
     struct cpu_place *places;               /* [i] own copy */
-    uint32_t node_runqs[NODES_MAX + 1];     /* [i] first runqueue of each node */
+    uint32_t *runq_of;                      /* [Q] scratch of build.c, by CPU */
+    uint64_t *scratch;                      /* [Q] likewise, 2 * ncpus words */
+    uint32_t node_runqs[NODES_MAX + 1];     /* [Q] first runqueue of each node */
     uint8_t near[NODES_MAX][NODES_MAX];     /* [i] each node's nodes, nearest first */
     uint8_t distance[NODES_MAX][NODES_MAX]; /* [i] SLIT */
 };
@@ -97,6 +103,12 @@ struct sched {
 uint32_t arrange_cpus(const struct cpu_place *places, uint32_t ncpus,
                       enum runq_arrangement arrangement, uint32_t max_cpus, uint32_t *runq_of,
                       uint64_t *scratch);
+
+/* build.c: runqueues of the CPUs, without units */
+void build_runqs(struct sched *s);
+
+/* sched.c */
+void params_apply(struct sched *s, const struct sched_params *p);
 
 /* queue.c */
 void queue_insert(struct sched *s, struct runq *rq, struct unit *u);
@@ -155,6 +167,7 @@ void place_kick(struct sched *s, struct sched_cpu *c);
 void place_reserve(struct sched *s, struct sched_cpu *c, struct unit *u);
 void place_withdraw(struct sched *s, struct unit *u);
 void place_beside(struct sched *s, struct unit *u, ns_t now);
+ns_t place_overdue_at(const struct sched *s, const struct unit *u, ns_t now);
 void place_unit(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY;
 void place_again(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY;
 
@@ -168,6 +181,7 @@ struct neighbours {
     const struct runq *home;
     const uint64_t *hint; /* NULL: all of them */
     uint32_t level, next, end;
+    bool backwards; /* within a level the highest id, of lowest priority, first */
 };
 struct neighbours neighbours_of(const struct sched *s, const struct runq *home,
                                 const uint64_t *hint);

@@ -50,6 +50,7 @@ struct sched_params {
 
     bool smt_aware;      /* prefer fully idle cores */
     bool asym;           /* prefer CPUs of higher asym_prio */
+    bool asym_busy;      /* also for the sake of a busy CPU: a fault, to be measured */
     bool newidle_pull;   /* a CPU going idle pulls a waiting unit from another runqueue */
     bool neighbour_wake; /* a waking unit may go at once to a neighbour's fully idle core */
     bool overdue_push;   /* a unit that waited for the rate limit goes to any idle thread */
@@ -71,6 +72,9 @@ int sched_params_preset(struct sched_params *p, const char *name)
 /* What the command line says: sched_preset=, then the options that were given by name. */
 struct options;
 void sched_params_options(struct sched_params *p, const struct options *o);
+
+/* The other way: the values in force, for listings. Whether they were given stays. */
+void sched_params_show(const struct sched_params *p, struct options *o);
 
 /* "cpu" "core" "llc" "socket" "node" "all"; -EINVAL for another word. */
 int sched_arrangement_parse(const char *word, enum runq_arrangement *out)
@@ -124,8 +128,14 @@ void sched_unit_set_weight(struct sched *s, struct unit *u, uint32_t weight, ns_
 void sched_unit_set_affinity(struct sched *s, struct unit *u, struct cpumask hard,
                              struct cpumask soft, ns_t now);
 
-/* Runtime-settable parameters; the arrangement is not one of them. */
-void sched_set_params(struct sched *s, const struct sched_params *p);
+/*
+ * Other parameters, the arrangement included. Until it returns no CPU may be inside sched/, nor a
+ * unit inserted or removed; nobody holds a lock. Every online CPU is kicked.
+ */
+void sched_rearrange(struct sched *s, const struct sched_params *p, ns_t now);
+
+/* What is in force. */
+const struct sched_params *sched_params_of(const struct sched *s);
 
 /* ---- listings ---- */
 

@@ -58,6 +58,7 @@ ns_t spread_pull(struct sched *s, struct sched_cpu *c, ns_t now)
         return NS_NEVER;
     if (!neighbour_fold(s, c->rq, HINT_PACKED))
         return soonest;
+    n.backwards = s->params.asym;
     for (struct runq *rq; (rq = neighbours_next(&n));) {
         ns_t its;
 

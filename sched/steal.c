@@ -3,8 +3,10 @@
  * what has waited for the rate limit.
  *
  * Off its preferred CPUs a unit is taken only after it has waited for the rate limit: remote memory
- * costs more than a short wait. Every try that fails, for that reason or because of a lock, is made
- * again by the deadline that pick.c sets while the hints say that there is something to try.
+ * costs more than a short wait. A CPU whose whole core is idle pulls from the runqueue of lowest
+ * priority among the nearest, so that work gathers on the preferred cores. Every try that fails,
+ * for that reason or because of a lock, is made again by the deadline that pick.c sets while the
+ * hints say that there is something to try.
  */
 #include "sched/runq.h"
 
@@ -34,6 +36,15 @@ static struct unit *find_pull(const struct sched *s, const struct runq *from,
     return NULL;
 }
 
+/* All the others of its core are idle; the CPU itself has nothing to run. */
+static bool is_core_idle_beside(const struct sched_cpu *c)
+{
+    const struct runq *rq = c->rq;
+    uint64_t others = c->siblings & rq->online & ~c->bit;
+
+    return (rq->idle & ~rq->tickled & others) == others;
+}
+
 /* Moves a waiting unit of the nearest runqueue here; it is in the caller's hands. NULL: none. */
 struct unit *steal_waiting(struct sched *s, struct sched_cpu *c, ns_t now)
 {
@@ -42,6 +53,7 @@ struct unit *steal_waiting(struct sched *s, struct sched_cpu *c, ns_t now)
 
     if (!neighbour_fold(s, c->rq, HINT_WAITING))
         return NULL;
+    n.backwards = s->params.asym && is_core_idle_beside(c);
     for (struct runq *from; !u && (from = neighbours_next(&n));) {
         if (!(atomic_get(&from->reach) & runq_fold(c->rq->id)) || !spin_trylock(&from->lock))
             continue;

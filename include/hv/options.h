@@ -21,6 +21,10 @@ enum option_numa { NUMA_OFF, NUMA_ON, NUMA_FAKE, NUMA_NOACPI };
 enum option_smt { SMT_OFF, SMT_ON, SMT_COMPUTE_UNIT };
 enum option_ple { PLE_OFF, PLE_ON, PLE_AUTO };
 
+/* Powers of two: 2^-3 of a unit that is always runnable is 0.125. */
+#define BALANCE_WORDS     "-6 -5 -4 -3 -2 -1 0 1 2 3"
+#define BALANCE_WORD_ZERO 6
+
 #define OPTION_LIST(X)                                                                           \
     X(TEXT, console, "console", "com1,vga", 0, 0, "", BOOT,                                      \
       "Where output goes: com1, vga (the screen, if the boot loader gives one), e9 (the "        \
@@ -44,16 +48,53 @@ enum option_ple { PLE_OFF, PLE_ON, PLE_AUTO };
       "takes the two cores of an AMD family 15h unit for siblings.")                             \
     X(UINT, maxcpus, "maxcpus", CPUS_MAX, 1, CPUS_MAX, "", BOOT,                                 \
       "Most CPUs to bring up, the boot CPU included.")                                           \
-    X(WORD, credit2_runqueue, "credit2_runqueue", 3, 0, 0, "cpu core llc socket node all", BOOT, \
-      "CPUs that share one runqueue.")                                                           \
+    X(WORD, credit2_runqueue, "credit2_runqueue", 3, 0, 0, "cpu core llc socket node all",       \
+      RUNTIME, "CPUs that share one runqueue.")                                                  \
     X(UINT, sched_credit2_max_cpus_runqueue, "sched_credit2_max_cpus_runqueue", 16, 1, CPUS_MAX, \
-      "", BOOT, "Most CPUs in one runqueue; a larger group is split evenly.")                    \
+      "", RUNTIME, "Most CPUs in one runqueue; a larger group is split evenly.")                 \
     X(UINT, sched_ratelimit_us, "sched_ratelimit_us", 1000, 0, 500000, "", RUNTIME,              \
       "Microseconds a unit runs before another may preempt it; 0 turns the limit off.")          \
-    X(WORD, sched_preset, "sched_preset", 0, 0, 0, "default credit2-2016", BOOT,                 \
+    X(WORD, sched_preset, "sched_preset", 0, 0, 0, "default credit2-2016", RUNTIME,              \
       "A named set of scheduler parameters.")                                                    \
     X(BOOL, asym, "asym", true, 0, 0, "", RUNTIME,                                               \
       "Prefer CPUs of higher priority among idle cores (asymmetric packing).")                   \
+    X(BOOL, asym_busy, "asym_busy", false, 0, 0, "", RUNTIME,                                    \
+      "With asym: a busy CPU, too, takes waiting work from CPUs of lower priority, whatever "    \
+      "the loads, as Linux did before its fix. To measure that fault.")                          \
+    X(UINT, sched_credit_init_us, "sched_credit_init_us", 10000, 1000, 25000, "", RUNTIME,       \
+      "Microseconds of credit that a reset gives to each unit.")                                 \
+    X(UINT, sched_carryover_us, "sched_carryover_us", 500, 0, 10000, "", RUNTIME,                \
+      "Most credit, in microseconds, that survives a reset.")                                    \
+    X(UINT, sched_slice_min_us, "sched_slice_min_us", 500, 10, 100000, "", RUNTIME,              \
+      "Shortest time between two looks at who should run on a CPU, in microseconds.")            \
+    X(UINT, sched_slice_max_us, "sched_slice_max_us", 10000, 100, 100000, "", RUNTIME,           \
+      "Longest such time while somebody waits, in microseconds.")                                \
+    X(UINT, sched_credit2_migrate_resist, "sched_credit2_migrate_resist", 500, 0, 100000, "",    \
+      RUNTIME,                                                                                   \
+      "Microseconds of credit a unit must be ahead by to take a CPU it did not last run on.")    \
+    X(UINT, credit2_load_window_shift, "credit2_load_window_shift", 30, 10, 40, "", RUNTIME,     \
+      "Load averages decay over 2 to this power ns.")                                            \
+    X(WORD, credit2_balance_under, "credit2_balance_under", 6, 0, 0, BALANCE_WORDS, RUNTIME,     \
+      "Difference in load of two runqueues, as a power of two, that is left alone when the "     \
+      "busier one is below its capacity.")                                                       \
+    X(WORD, credit2_balance_over, "credit2_balance_over", 3, 0, 0, BALANCE_WORDS, RUNTIME,       \
+      "The same when the busier one is above its capacity.")                                     \
+    X(UINT, sched_balance_period_us, "sched_balance_period_us", 10000, 100, 100000, "", RUNTIME, \
+      "Least time between two balance passes of one runqueue, in microseconds.")                 \
+    X(BOOL, sched_smt_aware, "sched_smt_aware", true, 0, 0, "", RUNTIME,                         \
+      "Prefer fully idle cores to idle siblings of busy threads.")                               \
+    X(BOOL, sched_newidle_pull, "sched_newidle_pull", true, 0, 0, "", RUNTIME,                   \
+      "A CPU that goes idle takes waiting work from other runqueues.")                           \
+    X(BOOL, sched_neighbour_wake, "sched_neighbour_wake", true, 0, 0, "", RUNTIME,               \
+      "A unit that wakes may go at once to an idle core of another runqueue.")                   \
+    X(BOOL, sched_overdue_push, "sched_overdue_push", true, 0, 0, "", RUNTIME,                   \
+      "A unit that waited for the rate limit goes to an idle CPU of another runqueue.")          \
+    X(BOOL, sched_smt_spread, "sched_smt_spread", true, 0, 0, "", RUNTIME,                       \
+      "A core that goes idle takes a unit from a core with two busy threads.")                   \
+    X(BOOL, sched_soft_affinity, "sched_soft_affinity", true, 0, 0, "", RUNTIME,                 \
+      "Prefer the CPUs of a unit's soft affinity, by default those of its home nodes.")          \
+    X(BOOL, sched_numa_cost, "sched_numa_cost", true, 0, 0, "", RUNTIME,                         \
+      "Leaving the preferred CPUs must pay for the distance between the nodes.")                 \
     X(WORD, ple, "ple", PLE_AUTO, 0, 0, "off on auto", BOOT,                                     \
       "Intercept guests' pause loops: never, always, or where the CPU has a filter (auto).")
 

@@ -79,7 +79,7 @@ static void test_swap(void **state)
 
     (void)state;
     p.load_window_shift = 50;
-    sched_set_params(m->s, &p);
+    sched_rearrange(m->s, &p, m->now);
     for (uint32_t i = 0; i < 5; i++)
         machine_hog(m, 256, i < 2 ? 1 : 2)->unit.load.avg = tenth * (i < 2 ? 10 : 4);
     m->s->runqs[0].load.avg = tenth * 20;
@@ -136,6 +136,74 @@ static void test_pass_leaves_the_slot_alone(void **state)
     machine_free(m);
 }
 
+/* Cores 0..n-1 of one thread, a runqueue each, CPU 0 preferred. */
+static struct machine *machine_preferring(uint32_t cores, const struct sched_params *p)
+{
+    static struct cpu_place places[8];
+
+    for (uint32_t cpu = 0; cpu < cores; cpu++)
+        places[cpu] =
+            (struct cpu_place){.cpu = cpu, .core = cpu, .asym_prio = (int32_t)(CPUS_MAX - 1 - cpu)};
+    return machine_new_places(places, cores, 1, p);
+}
+
+/*
+ * CPU 0 has two hogs and balances; CPUs 1 and 2 have two and three. Priority does not count: it
+ * leaves them alone or takes from the busiest, 2. With the old fault it takes, from CPU 2 again
+ * because that is least preferred, although nobody is less busy than CPU 0.
+ */
+static void test_busy_target_ignores_priority(void **state)
+{
+    (void)state;
+    for (uint32_t fault = 0; fault < 2; fault++) {
+        struct sched_params p;
+        struct machine *m;
+
+        sched_params_default(&p);
+        p.arrangement = RUNQ_PER_CPU;
+        p.newidle_pull = p.neighbour_wake = p.overdue_push = p.smt_spread = false;
+        p.asym_busy = fault;
+        m = machine_preferring(3, &p);
+        for (uint32_t i = 0; i < 6; i++)
+            machine_hog(m, 256, BIT(i % 3));
+        machine_run(m, m->now + 3 * NS_PER_SEC);
+        free_all(m, 0);
+        m->s->runqs[0].balance_due = true;
+        machine_run(m, m->now + NS_PER_SEC);
+        if (fault)
+            assert_in_range(m->s->runqs[0].nr_active, 3, 6);
+        else
+            assert_int_equal(m->s->runqs[0].nr_active, 2);
+        machine_free(m);
+    }
+}
+
+/* An idle target, its whole core idle, pulls from the least preferred of those that have work. */
+static void test_idle_target_pulls_from_lowest_priority(void **state)
+{
+    (void)state;
+    for (uint32_t asym = 0; asym < 2; asym++) {
+        struct sched_params p;
+        struct machine *m;
+        struct machine_unit *short_one;
+
+        sched_params_default(&p);
+        p.arrangement = RUNQ_PER_CPU;
+        p.asym = asym;
+        m = machine_preferring(4, &p);
+        short_one = machine_hog(m, 256, 1);
+        for (uint32_t i = 0; i < 6; i++)
+            machine_hog(m, 256, BIT(1 + i % 3));
+        machine_run(m, m->now + NS_PER_SEC);
+        free_all(m, 0);
+        assert_ptr_equal(m->cpus[0].cur, &short_one->unit);
+        assert_non_null(machine_sleep(m, 0));
+        assert_int_equal(m->s->runqs[3].nr_active, asym ? 1 : 2);
+        assert_int_equal(m->s->runqs[1].nr_active, asym ? 2 : 1);
+        machine_free(m);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -144,6 +212,8 @@ int main(void)
         cmocka_unit_test(test_swap),
         cmocka_unit_test(test_load_average),
         cmocka_unit_test(test_pass_leaves_the_slot_alone),
+        cmocka_unit_test(test_busy_target_ignores_priority),
+        cmocka_unit_test(test_idle_target_pulls_from_lowest_priority),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

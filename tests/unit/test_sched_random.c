@@ -218,6 +218,41 @@ static void cpu_event(struct life *l, uint32_t cpu)
     pick(l, cpu);
 }
 
+static void choose_params(struct life *l, struct sched_params *p, bool strict)
+{
+    sched_params_default(p);
+    if (!strict && below(l, 2))
+        ASSERT(sched_params_preset(p, "credit2-2016") == 0);
+    p->arrangement = (enum runq_arrangement)below(l, 6);
+    p->max_cpus_runqueue = 1 + below(l, 16);
+    p->credit_init_ns = (1 + below(l, 25)) * NS_PER_MS;
+    p->carryover_ns = below(l, 2) * p->credit_init_ns;
+    p->load_window_shift = 20 + below(l, 12);
+    p->slice_max_ns = (1 + below(l, 20)) * NS_PER_MS;
+    p->soft_affinity = below(l, 4) != 0;
+    if (strict)
+        return;
+    p->smt_aware = below(l, 2);
+    p->asym = below(l, 2);
+    p->asym_busy = below(l, 2);
+    p->newidle_pull = below(l, 2);
+    p->neighbour_wake = below(l, 2);
+    p->overdue_push = below(l, 2);
+    p->smt_spread = below(l, 2);
+    p->ratelimit_ns = below(l, 2) * NS_PER_MS;
+}
+
+/* Any parameters and any arrangement, whoever runs, waits or is being saved. */
+static void rearrange(struct life *l)
+{
+    struct machine *m = l->m;
+
+    choose_params(l, &m->params, l->strict);
+    sched_rearrange(m->s, &m->params, m->now);
+    for (uint32_t i = 0; i < m->nunits; i++)
+        m->units[i].waiting_since = NS_NEVER; /* the bound counts from here */
+}
+
 static void one_event(struct life *l)
 {
     struct machine *m = l->m;
@@ -225,7 +260,9 @@ static void one_event(struct life *l)
 
     for (uint32_t cpu = 0; cpu < m->ncpus; cpu++)
         before[cpu] = m->cpus[cpu].kicked;
-    if (below(l, 100) == 0)
+    if (below(l, 50) == 0)
+        rearrange(l);
+    else if (below(l, 100) == 0)
         toggle_cpu(l, below(l, m->ncpus));
     else if (below(l, 2))
         unit_event(l, &m->units[below(l, m->nunits)]);
@@ -251,25 +288,6 @@ static void check_conserved(struct life *l)
     ASSERT(ran == l->busy_ns);
 }
 
-static void choose_params(struct life *l, struct sched_params *p)
-{
-    sched_params_default(p);
-    l->strict = below(l, 3) != 0;
-    if (!l->strict && below(l, 2))
-        ASSERT(sched_params_preset(p, "credit2-2016") == 0);
-    p->arrangement = (enum runq_arrangement)below(l, 6);
-    p->max_cpus_runqueue = 1 + below(l, 16);
-    if (l->strict)
-        return;
-    p->smt_aware = below(l, 2);
-    p->asym = below(l, 2);
-    p->newidle_pull = below(l, 2);
-    p->neighbour_wake = below(l, 2);
-    p->overdue_push = below(l, 2);
-    p->smt_spread = below(l, 2);
-    p->ratelimit_ns = below(l, 2) * NS_PER_MS;
-}
-
 static void live(uint64_t seed)
 {
     static struct life life;
@@ -281,7 +299,8 @@ static void live(uint64_t seed)
     l->random = seed * 0x9e3779b97f4a7c15ull + 1;
     for (int i = 0; i < 4; i++)
         random_next(l);
-    choose_params(l, &p);
+    l->strict = below(l, 3) != 0;
+    choose_params(l, &p, l->strict);
     sockets = 1 + below(l, 3);
     l->m = machine_new(sockets, 1 + below(l, 4), 1 + below(l, 2), 1 + below(l, sockets), &p);
     nunits = 1 + below(l, 3 * l->m->ncpus);

@@ -116,7 +116,7 @@ static void change_option(struct sim *sim, const struct scenario_action *a)
         return;
     }
     sched_params_options(&sim->params, &sim->options);
-    sched_set_params(sim->s, &sim->params);
+    sched_rearrange(sim->s, &sim->params, sim->now);
 }
 
 static void act(struct sim *sim, const struct scenario_action *a)

@@ -1,0 +1,97 @@
+/*
+ * Making runqueues of the CPUs: at the start, and again after a change of arrangement.
+ *
+ * Decides local bits, siblings and the order of runqueues by node. Which CPUs share a runqueue is
+ * arrange.c's; units and the sets of idle and online CPUs are the caller's, who finds them empty.
+ * A CPU keeps what it runs and what is reserved for it.
+ */
+#include <string.h>
+
+#include "hv/sort.h"
+#include "sched/runq.h"
+
+static void runq_init(struct runq *rq, uint32_t id)
+{
+    spin_init(&rq->lock, LOCK_RUNQ);
+    rq->id = id;
+    RB_INIT(&rq->queue);
+    RB_INIT(&rq->members);
+    rq->max_weight = WEIGHT_MIN;
+    rq->max_recip = weight_reciprocal(WEIGHT_MIN);
+}
+
+/* Best asym_prio first, then by CPU number: bit 0 is the preferred CPU. */
+static void runq_add_cpus(struct sched *s)
+{
+    uint64_t *keys = s->scratch;
+
+    for (uint32_t cpu = 0; cpu < s->ncpus; cpu++) {
+        uint64_t rank = (uint64_t)((int64_t)INT32_MAX - s->places[cpu].asym_prio);
+
+        keys[cpu] = (rank << 12) | cpu;
+    }
+    sort_u64(keys, s->ncpus);
+    for (uint32_t i = 0; i < s->ncpus; i++) {
+        struct sched_cpu *c = &s->cpus[keys[i] & BITS(11, 0)];
+        struct runq *rq = &s->runqs[s->runq_of[c->cpu]];
+
+        ASSERT(rq->ncpus < RUNQ_CPUS_MAX);
+        c->rq = rq;
+        c->bit = BIT(rq->ncpus);
+        rq->cpu_of[rq->ncpus++] = (uint16_t)c->cpu;
+        rq->cpus |= c->bit;
+    }
+}
+
+/* Siblings within the runqueue only: under arrangement `cpu` a CPU is its own core. */
+static void siblings_find(struct sched *s, struct sched_cpu *c)
+{
+    c->siblings = 0;
+    runq_for_each_bit (bit, c->rq->cpus) {
+        const struct sched_cpu *other = runq_cpu(s, c->rq, bit);
+
+        if (cpu_place_siblings(other->place, c->place))
+            c->siblings |= bit;
+    }
+}
+
+/* runqs are in order of their lowest CPU's node; node_runqs[n] is the first of node n. */
+static void nodes_find(struct sched *s)
+{
+    uint32_t id = 0;
+
+    for (uint32_t node = 0; node <= s->nnodes; node++) {
+        s->node_runqs[node] = id;
+        while (id < s->nrunqs && node < s->nnodes && s->runqs[id].node == node)
+            id++;
+    }
+    ASSERT(id == s->nrunqs);
+}
+
+static uint32_t lowest_cpu(const struct runq *rq)
+{
+    uint32_t lowest = rq->cpu_of[0];
+
+    for (uint32_t i = 1; i < rq->ncpus; i++)
+        lowest = MIN(lowest, rq->cpu_of[i]);
+    return lowest;
+}
+
+/* Writes nrunqs, runqs, hints, node_runqs and of each CPU its runqueue, bit and siblings. */
+void build_runqs(struct sched *s)
+{
+    s->nrunqs = arrange_cpus(s->places, s->ncpus, s->params.arrangement,
+                             s->params.max_cpus_runqueue, s->runq_of, s->scratch);
+    s->hint_words = cpumask_nwords(s->nrunqs);
+    for (uint32_t i = 0; i < HINT_COUNT; i++)
+        memset(s->hints[i], 0, cpumask_nwords(s->ncpus) * sizeof(uint64_t));
+    memset(s->runqs, 0, s->ncpus * sizeof(*s->runqs));
+    for (uint32_t id = 0; id < s->nrunqs; id++)
+        runq_init(&s->runqs[id], id);
+    runq_add_cpus(s);
+    for (uint32_t cpu = 0; cpu < s->ncpus; cpu++)
+        siblings_find(s, &s->cpus[cpu]);
+    for (uint32_t id = 0; id < s->nrunqs; id++)
+        s->runqs[id].node = s->places[lowest_cpu(&s->runqs[id])].node;
+    nodes_find(s);
+}
