@@ -3,8 +3,10 @@
  *
  * A yield costs no credit. The yielding unit is queued behind all that wait then and keeps its
  * credit for when it runs again. Directed yield reserves the target for this CPU if it waits in
- * this CPU's runqueue and may run here; else for the CPU of its own runqueue whose unit has the
- * least credit, the rate limit notwithstanding: the target holds what others spin for.
+ * this CPU's runqueue and may run here, the rate limit notwithstanding: the target holds what
+ * others spin for, and this CPU's time is given freely. Else for the CPU of its own runqueue whose
+ * unit has the least credit, but not within that unit's rate limit: it may hold a lock itself, and
+ * where many spin, holders would take the CPU from each other before any of them got on.
  */
 #include "sched/runq.h"
 
@@ -20,16 +22,21 @@ void sched_yield_current(struct sched *s, uint32_t cpu, ns_t now)
         c->cur->yielding = true;
 }
 
-/* The CPU that is to run `target`, whose lock is held; NULL: it must wait for its turn. */
+/*
+ * The CPU that is to run `target`, whose lock is held; NULL: it must wait for its turn. Reads its
+ * runqueue's masks and running units; writes nothing.
+ */
 static struct sched_cpu *choose_cpu(struct sched *s, struct sched_cpu *c, struct unit *target,
                                     ns_t now)
 {
     struct runq *rq = target->rq;
+    struct sched_cpu *to;
     ns_t when;
 
     if (c->rq == rq && (target->run_cpus & c->bit))
         return c;
-    return preempt_choose(s, rq, target, now, &when);
+    to = preempt_choose(s, rq, target, now, &when);
+    return to && to->cur->picked_at + s->params.ratelimit_ns <= now ? to : NULL;
 }
 
 /*

@@ -407,6 +407,10 @@ static void test_yield_to_another_runqueue(void **state)
     if (unit_is_running(&target->unit))
         target = b;
     assert_ptr_equal(m->cpus[0].cur, &a->unit);
+    /* CPU 1's unit has just come: the rate limit protects it. */
+    assert_false(sched_yield_to(m->s, 0, &target->unit, m->now));
+    assert_false(m->cpus[1].kicked);
+    m->now += m->s->params.ratelimit_ns;
     assert_true(sched_yield_to(m->s, 0, &target->unit, m->now));
     assert_true(m->cpus[1].kicked);
     assert_ptr_equal(machine_pick(m, 0), &a->unit);
