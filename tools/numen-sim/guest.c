@@ -139,7 +139,7 @@ void guest_next(struct sim *sim, struct guest *g, struct vcpu *v)
     run(sim, g, v, gv->current, g->switch_ns);
 }
 
-/* A halt that is still being entered ends when work has come. */
+/* What other caches sent is looked at. */
 void guest_arrived(struct sim *sim, struct guest *g, struct vcpu *v, bool interrupted)
 {
     (void)sim;

@@ -199,12 +199,17 @@ void vcpu_segment_end(struct sim *sim, struct vcpu *v)
     }
 }
 
-/* On a CPU: a halt is over, and what was pending is seen. */
+/*
+ * On a CPU: a halt is over, and what was pending is seen. An interrupt that finds a halt on its way
+ * in stays pending, and fall_asleep sees it.
+ */
 void vcpu_arrive(struct sim *sim, struct vcpu *v)
 {
     const struct workload *w = v->vm->config->workload;
     bool interrupted = v->interrupted;
 
+    if (v->segment == SEGMENT_HALTING)
+        return;
     v->interrupted = false;
     if (interrupted)
         vcpu_charge(v, sim->scenario->machine.exit_ns);
