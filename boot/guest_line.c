@@ -135,6 +135,11 @@ static int set_weight(struct guest_config *c, const char *value)
     return set_count(value, 1, GUEST_WEIGHT_MAX, &c->weight);
 }
 
+static int set_cap(struct guest_config *c, const char *value)
+{
+    return set_count(value, 0, GUEST_CAP_MAX, &c->cap);
+}
+
 static int set_cpus(struct guest_config *c, const char *value)
 {
     return set_ranges(value, CPUS_MAX - 1, &c->cpus);
@@ -221,6 +226,7 @@ static const struct guest_key {
     {"vcpus", set_vcpus, "1 to 255"},
     {"memory", set_memory, "2M or more, such as 256M"},
     {"weight", set_weight, "1 to 65535"},
+    {"cap", set_cap, "per cent of one CPU, at most 100 for each vCPU; 0: none"},
     {"cpus", set_cpus, "at most 16 ranges of CPUs, such as 0-3,8"},
     {"nodes", set_nodes, "at most 16 ranges of nodes, such as 0-1"},
     {"sockets", set_sockets, "1 to 255"},
@@ -313,6 +319,15 @@ static int complete_topology(struct guest_config *c, struct guest_line_error *er
     return 0;
 }
 
+/* More than all vCPUs together can use is a mistake, most likely one for another VM. */
+static int check_cap(const struct guest_config *c, struct guest_line_error *error)
+{
+    if (c->cap > 100 * c->vcpus)
+        return fail(error, 0, "guest %s: cap=%u: its vCPUs cannot use more than %u", c->name,
+                    c->cap, 100 * c->vcpus);
+    return 0;
+}
+
 static int copy_cmdline(struct guest_config *c, const char *from, size_t offset,
                         struct guest_line_error *error)
 {
@@ -352,5 +367,7 @@ int guest_line_parse(const char *line, struct guest_config *config, struct guest
         err = read_word(config, word, offset, error, w);
         offset = (size_t)(at - line) + token_blanks(at);
     }
-    return err ? err : complete_topology(config, error);
+    if (!err)
+        err = complete_topology(config, error);
+    return err ? err : check_cap(config, error);
 }

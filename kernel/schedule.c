@@ -20,6 +20,7 @@
 #include "kernel/printk.h"
 #include "kernel/timer.h"
 #include "kernel/trace.h"
+#include "kernel/vm_cap.h"
 #include "kernel/vm_life.h"
 #include "sched/sched_host.h"
 
@@ -44,6 +45,11 @@ void sched_host_arm(uint32_t cpu, ns_t deadline)
         cpu_hazard(cpus[cpu], HAZARD_SCHED);
     else if (deadline < self->slice.deadline)
         timer_arm(&self->slice, deadline);
+}
+
+void sched_host_refill(struct cap *cap, ns_t at)
+{
+    vm_cap_refill_at(cap, at);
 }
 
 void sched_host_trace(uint32_t cpu, uint32_t event, uint64_t a, uint64_t b)

@@ -23,6 +23,8 @@ static const char *vcpu_state_name(const struct vcpu *v)
         return "paused";
     if (unit_is_running(&v->unit))
         return "running";
+    if (unit_is_parked(&v->unit))
+        return "capped";
     if (unit_is_ready(&v->unit))
         return "ready";
     return atomic_get(&v->run_state) == VCPU_WAIT_SIPI ? "waiting" : "blocked";
@@ -49,6 +51,8 @@ static void vcpus_json_row(struct json *j, struct vcpu *v, ns_t run, ns_t wait)
     json_u64(j, "run_ns", run);
     json_u64(j, "remote_ns", MIN(vcpu_remote_ns(v), run));
     json_u64(j, "wait_ns", wait);
+    json_u64(j, "cap", v->vm->config.cap);
+    json_u64(j, "capped_ns", vcpu_capped_ns(v));
     json_u64(j, "exits", vcpu_exits(v));
     json_end_object(j);
 }
@@ -61,10 +65,11 @@ static void vcpus_row(struct shell *sh, struct vcpu *v)
     if (sh->as_json)
         vcpus_json_row(&sh->json, v, run, wait);
     else
-        shell_printf(sh, "%-16s %4u %4u  %-8s %6u %12llu %12llu %12llu\n", v->vm->config.name,
-                     v->id, atomic_get(&v->unit.cpu), vcpu_state_name(v), v->unit.weight,
-                     (unsigned long long)(run / NS_PER_US), (unsigned long long)(wait / NS_PER_US),
-                     (unsigned long long)vcpu_exits(v));
+        shell_printf(
+            sh, "%-16s %4u %4u  %-8s %6u %12llu %12llu %12llu %12llu\n", v->vm->config.name, v->id,
+            atomic_get(&v->unit.cpu), vcpu_state_name(v), v->unit.weight,
+            (unsigned long long)(run / NS_PER_US), (unsigned long long)(wait / NS_PER_US),
+            (unsigned long long)(vcpu_capped_ns(v) / NS_PER_US), (unsigned long long)vcpu_exits(v));
 }
 
 /* phase: the VM; index: its next vCPU. */
@@ -73,8 +78,8 @@ static bool vcpus_step(struct shell *sh)
     if (!sh->step && sh->as_json)
         json_begin_array(&sh->json, NULL);
     else if (!sh->step)
-        shell_printf(sh, "%-16s %4s %4s  %-8s %6s %12s %12s %12s\n", "VM", "VCPU", "CPU", "STATE",
-                     "WEIGHT", "RUN us", "WAIT us", "EXITS");
+        shell_printf(sh, "%-16s %4s %4s  %-8s %6s %12s %12s %12s %12s\n", "VM", "VCPU", "CPU",
+                     "STATE", "WEIGHT", "RUN us", "WAIT us", "CAPPED us", "EXITS");
     while (sh->phase < vm_count && sh->index >= vms[sh->phase]->vcpu_count) {
         sh->phase++;
         sh->index = 0;

@@ -39,7 +39,8 @@ static void stats_json(struct json *j, const char *key, const struct vm_stats *s
     json_u64(j, "migrations", s->migrations);
     json_u64(j, "run_ns", s->run_ns);
     json_u64(j, "remote_ns", s->remote_ns);
-    json_u64(j, "steal_ns", s->wait_ns);
+    json_u64(j, "steal_ns", s->wait_ns + s->capped_ns);
+    json_u64(j, "capped_ns", s->capped_ns);
     json_end_object(j);
 }
 
@@ -81,7 +82,7 @@ static void detail_show(struct shell *sh, const char *name, const struct vm_stat
     shell_printf(sh, "\n  IPIs %llu, migrations %llu, ran %llu ms, waited %llu ms\n",
                  (unsigned long long)s->vcpu.ipis, (unsigned long long)s->migrations,
                  (unsigned long long)(s->run_ns / NS_PER_MS),
-                 (unsigned long long)(s->wait_ns / NS_PER_MS));
+                 (unsigned long long)((s->wait_ns + s->capped_ns) / NS_PER_MS));
 }
 
 static bool stats_one(struct shell *sh)
@@ -146,7 +147,7 @@ static void calls_row(struct shell *sh, const char *name, const struct vm_stats 
                  (unsigned long long)calls[VCPU_HYPERCALL_SEND_IPI],
                  (unsigned long long)s->vcpu.ipis, (unsigned long long)s->migrations,
                  (unsigned long long)(s->run_ns / NS_PER_MS),
-                 (unsigned long long)(s->wait_ns / NS_PER_MS));
+                 (unsigned long long)((s->wait_ns + s->capped_ns) / NS_PER_MS));
 }
 
 static void stats_row(struct shell *sh, const char *name, const struct vm_stats *s)

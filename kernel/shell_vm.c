@@ -1,5 +1,5 @@
 /*
- * Commands about VMs: vms, start, pause, unpause, kill, console, weight.
+ * Commands about VMs: vms, start, pause, unpause, kill, console, weight, cap.
  *
  * They run on CPU 0, where VMs are also built and taken down (kernel/vm_build.c), so a VM's arrays
  * do not change between two lines of a step.
@@ -14,7 +14,9 @@
 #include "kernel/schedule.h"
 #include "kernel/shell_parts.h"
 #include "kernel/vm_build.h"
+#include "kernel/vm_cap.h"
 #include "kernel/vm_life.h"
+#include "kernel/vm_stats.h"
 #include "sched/sched.h"
 
 static const char *const state_names[] = {[VM_RUNNING] = "running",
@@ -24,13 +26,25 @@ static const char *const state_names[] = {[VM_RUNNING] = "running",
 
 /* ---- vms ---- */
 
-static void vms_json_row(struct json *j, const struct vm *vm)
+/* What the cap took from its vCPUs since the last start. */
+static ns_t vm_capped_ns(struct vm *vm)
+{
+    ns_t sum = vm->past.capped_ns;
+
+    for (uint32_t i = 0; i < vm->vcpu_count; i++)
+        sum += vcpu_capped_ns(vm->vcpus[i]);
+    return sum;
+}
+
+static void vms_json_row(struct json *j, struct vm *vm)
 {
     json_begin_object(j, NULL);
     json_string(j, "name", vm->config.name);
     json_string(j, "state", state_names[vm->state]);
     json_u64(j, "vcpus", vm->config.vcpus);
     json_u64(j, "memory_bytes", vm->config.memory_bytes);
+    json_u64(j, "cap", vm->config.cap);
+    json_u64(j, "capped_ns", vm_capped_ns(vm));
     json_begin_array(j, "nodes");
     for (uint32_t i = 0; i < vm->placement.count; i++)
         json_u64(j, NULL, vm->placement.vnode[i].node);
@@ -43,12 +57,13 @@ static void vms_json_row(struct json *j, const struct vm *vm)
     json_end_object(j);
 }
 
-static void vms_row(struct shell *sh, const struct vm *vm)
+static void vms_row(struct shell *sh, struct vm *vm)
 {
     char memory[16];
 
-    shell_printf(sh, "%-16s %-8s %5u %10s  ", vm->config.name, state_names[vm->state],
-                 vm->config.vcpus,
+    shell_printf(sh, "%-16s %-8s %5u %5u %10llu %10s  ", vm->config.name, state_names[vm->state],
+                 vm->config.vcpus, vm->config.cap,
+                 (unsigned long long)(vm_capped_ns(vm) / NS_PER_MS),
                  shell_format_bytes(memory, sizeof(memory), vm->config.memory_bytes));
     for (uint32_t i = 0; i < vm->placement.count; i++)
         shell_printf(sh, "%s%u", i ? "," : "", vm->placement.vnode[i].node);
@@ -62,7 +77,8 @@ static bool vms_step(struct shell *sh)
     if (!sh->step && sh->as_json)
         json_begin_array(&sh->json, NULL);
     else if (!sh->step)
-        shell_printf(sh, "%-16s %-8s %5s %10s  %s\n", "NAME", "STATE", "VCPUS", "MEMORY", "NODES");
+        shell_printf(sh, "%-16s %-8s %5s %5s %10s %10s  %s\n", "NAME", "STATE", "VCPUS", "CAP",
+                     "CAPPED ms", "MEMORY", "NODES");
     if (sh->index < vm_count) {
         if (sh->as_json)
             vms_json_row(&sh->json, vms[sh->index++]);
@@ -170,6 +186,27 @@ static bool weight_step(struct shell *sh)
     return true;
 }
 
+/* ---- cap ---- */
+
+static bool cap_step(struct shell *sh)
+{
+    struct vm *vm = shell_vm_named(sh);
+    uint64_t cap;
+
+    if (!vm)
+        return true;
+    if (sh->argc > 2 && (token_number(sh->argv[2], &cap) || cap > 100 * vm->config.vcpus)) {
+        shell_printf(sh, "cap: `%s` is not a number from 0 (none) to %u, 100 for each vCPU\n",
+                     sh->argv[2], 100 * vm->config.vcpus);
+        return true;
+    }
+    if (sh->argc > 2)
+        vm_set_cap(vm, (uint32_t)cap);
+    shell_printf(sh, vm->config.cap ? "%s: cap %u\n" : "%s: cap %u, none\n", vm->config.name,
+                 vm->config.cap);
+    return true;
+}
+
 const struct shell_command shell_vm_commands[] = {
     {"vms", "", "virtual machines and their state", vms_step, true},
     {"start", "NAME", "start a VM that is not running", start_step, false},
@@ -178,5 +215,7 @@ const struct shell_command shell_vm_commands[] = {
     {"kill", "NAME", "end a VM", kill_step, false},
     {"console", "NAME", "talk to a VM's serial port; Ctrl-] comes back", console_step, false},
     {"weight", "NAME [WEIGHT]", "show or set a VM's share of CPU time", weight_step, false},
+    {"cap", "NAME [CAP]", "show or set the most that a VM may use, in per cent of one CPU",
+     cap_step, false},
     {NULL, NULL, NULL, NULL, false},
 };

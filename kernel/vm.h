@@ -16,9 +16,11 @@
 #include "hv/guest_config.h"
 #include "hv/lock.h"
 #include "hv/types.h"
+#include "kernel/timer.h"
 #include "kernel/vcpu.h"
 #include "kernel/work.h"
 #include "mm/placement.h"
+#include "sched/cap.h"
 #include "vmm/vmm.h"
 
 struct virt_vm; /* arch: root of EPT or NPT and its generation */
@@ -48,7 +50,8 @@ struct vm_stats {
     uint64_t migrations;
     ns_t run_ns;
     ns_t remote_ns; /* of run_ns, on CPUs of another node than the vCPU's home node */
-    ns_t wait_ns;   /* runnable, not running: what the guest is told as steal time */
+    ns_t wait_ns;   /* runnable, not running, and not held back by the cap */
+    ns_t capped_ns; /* held back by the cap; with wait_ns, what the guest is told as steal time */
 };
 
 struct vm {
@@ -85,6 +88,8 @@ struct vm {
     uint64_t node_bytes[NODES_MAX];    /* [a] guest memory by the node it really lies on */
     uint64_t remote_bytes;             /* [a] of it, not on its virtual node's home node */
 
+    struct cap cap;        /* shared by its units while config.cap is not 0; own lock */
+    struct timer refill;   /* of the cap */
     struct vm_stats past;  /* of vCPUs taken down since the last start; CPU 0 only */
     uint32_t live_vcpus;   /* [a] with the scheduler; the last one's leaving ends the VM */
     uint32_t last_boosted; /* [a] where the pause-loop search stopped */

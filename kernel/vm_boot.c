@@ -12,6 +12,7 @@
 #include "kernel/machine.h"
 #include "kernel/mem.h"
 #include "kernel/printk.h"
+#include "kernel/vm_cap.h"
 #include "kernel/vm_devices.h"
 #include "kernel/vm_life.h"
 
@@ -95,6 +96,7 @@ static void vm_from_module(const struct boot_module *module)
     vm->image = phys_to_virt(module->start);
     vm->image_bytes = module->end - module->start;
     spin_init(&vm->lock, LOCK_VM);
+    vm_cap_init(vm);
     vm_unique_name(vm);
     if (vm->config.threads > 1)
         pr_warn("VM %s: threads=%u is shown to the guest, but siblings are not run together",

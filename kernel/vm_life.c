@@ -23,6 +23,7 @@
 #include "kernel/printk.h"
 #include "kernel/schedule.h"
 #include "kernel/vm_build.h"
+#include "kernel/vm_cap.h"
 #include "sched/sched.h"
 
 struct vm *vms[VMS_MAX];
@@ -130,6 +131,8 @@ static bool vm_end(struct vm *vm, uint32_t state, bool has_code, uint8_t code) M
     vm->exit_code = code;
     if (vm->phase == VM_LIVE)
         vm->phase = VM_ENDING;
+    if (vm->phase == VM_ENDING)
+        vm_cap_lift(vm);
     for (uint32_t i = 0; vm->phase == VM_ENDING && i < vm->vcpu_count; i++) {
         vcpu_post(vm->vcpus[i], PENDING_KILL);
         sched_unit_unpause(sched, &vm->vcpus[i]->unit, now); /* to let it leave */

@@ -29,6 +29,11 @@ void vcpu_times(struct vcpu *v, ns_t *run, ns_t *wait)
         unit_times(&v->unit, arch_now(), run, wait);
 }
 
+ns_t vcpu_capped_ns(struct vcpu *v)
+{
+    return v->inserted ? unit_capped_ns(&v->unit, arch_now()) : 0;
+}
+
 ns_t vcpu_remote_ns(const struct vcpu *v)
 {
     /*
@@ -51,6 +56,7 @@ static void vm_stats_add_vcpu(struct vcpu *v, struct vm_stats *sum)
     sum->run_ns += run;
     sum->remote_ns += MIN(vcpu_remote_ns(v), run);
     sum->wait_ns += wait;
+    sum->capped_ns += vcpu_capped_ns(v);
     sum->migrations += atomic_get(&v->unit.migrations);
 }
 
@@ -60,6 +66,7 @@ void vm_stats_add(struct vm *vm, struct vm_stats *sum)
     sum->run_ns += vm->past.run_ns;
     sum->remote_ns += vm->past.remote_ns;
     sum->wait_ns += vm->past.wait_ns;
+    sum->capped_ns += vm->past.capped_ns;
     sum->migrations += vm->past.migrations;
     for (uint32_t i = 0; i < vm->vcpu_count; i++)
         vm_stats_add_vcpu(vm->vcpus[i], sum);

@@ -13,6 +13,7 @@
 #include "kernel/cpu.h"
 #include "kernel/mem.h"
 #include "kernel/schedule.h"
+#include "kernel/vm_cap.h"
 #include "kernel/vm_life.h"
 #include "kernel/vm_stats.h"
 #include "sched/sched.h"
@@ -79,6 +80,7 @@ static bool vm_teardown_step(struct work *work)
 
 void vm_teardown_begin(struct vm *vm)
 {
+    vm_cap_quiet(vm);
     vm->work.step = vm_teardown_step;
     work_queue(cpus[0], &vm->work); /* where listings run, which walk vm->vcpus */
 }

@@ -13,6 +13,7 @@
 #include "kernel/mem.h"
 #include "kernel/printk.h"
 #include "kernel/vm_build.h"
+#include "kernel/vm_cap.h"
 #include "kernel/vm_devices.h"
 
 static size_t vm_vcpus_bytes(const struct vm *vm)
@@ -44,6 +45,7 @@ int vm_vcpus_begin(struct vm *vm)
         return err;
     }
     vm_devices_init(vm);
+    vm_cap_begin(vm);
     vm->last_boosted = 0;
     vm->start_ns = arch_now();
     vm->tsc_offset = 0 - arch_tsc();
@@ -78,6 +80,7 @@ void vcpu_init_unit(struct vcpu *v)
         .weight = v->vm->config.weight,
         .hard = cpumask_over(words, cpu_count),
         .soft = cpumask_over(words + cpumask_nwords(cpu_count), cpu_count),
+        .cap = vm_cap_shared(v->vm),
         .owner = v,
         .vm_id = v->vm->id,
         .index = v->id,

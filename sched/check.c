@@ -59,21 +59,43 @@ static uint32_t check_subtree(const struct runq *rq, const struct unit *u)
     return count;
 }
 
+/* A parked unit is in line, and somebody will come. */
+static void check_parked(const struct unit *u)
+{
+    struct cap *cap = u->cap;
+    const struct unit *other;
+    bool found = false;
+
+    ASSERT(cap && u->grant_ns <= 0);
+    spin_lock(&cap->lock);
+    TAILQ_FOREACH (other, &cap->parked, parked)
+        found = found || other == u;
+    ASSERT(found && cap->armed && cap->budget_ns <= (int64_t)cap->quota_ns);
+    spin_unlock(&cap->lock);
+}
+
 static void check_state(const struct sched *s, const struct runq *rq, const struct unit *u)
 {
+    ASSERT(u->cap ? u->grant_ns != GRANT_ENDLESS : u->grant_ns > 0);
     switch (u->state) {
     case UNIT_QUEUED:
+        ASSERT(u->grant_ns > 0);
         ASSERT(!u->on_cpu && u->wants && !u->paused && u->active && (u->run_cpus & rq->online));
         /* No idle CPU of its own runqueue may sit there while it waits. */
         ASSERT(!(rq->idle & ~rq->tickled & u->run_cpus));
         break;
     case UNIT_RESERVED:
+        ASSERT(u->grant_ns > 0);
         ASSERT(!u->on_cpu && u->wants && !u->paused && u->active);
         ASSERT(s->cpus[u->target].reserved == u && s->cpus[u->target].rq == rq);
         ASSERT(rq->tickled & s->cpus[u->target].bit);
         break;
     case UNIT_RUNNING:
         ASSERT(u->on_cpu && u->active && s->cpus[u->cpu].cur == u && s->cpus[u->cpu].rq == rq);
+        break;
+    case UNIT_PARKED:
+        ASSERT(!u->on_cpu && u->wants && !u->paused && !u->active);
+        check_parked(u);
         break;
     case UNIT_LEAVING:
         ASSERT(u->active == (u->wants && !u->paused));

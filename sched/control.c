@@ -21,6 +21,8 @@ void unit_init(struct unit *u, const struct unit_params *p)
     u->index = p->index;
     u->trace_id = ((uint64_t)p->vm_id << 32) | p->index;
     u->target = CPUMASK_NONE;
+    u->cap = p->cap;
+    u->grant_ns = p->cap ? 0 : GRANT_ENDLESS;
 }
 
 /*
@@ -75,6 +77,11 @@ void sched_unit_pause(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFET
         load_set_active(s, u, false, now);
         if (unit_is_ready(u)) {
             place_withdraw(s, u);
+            atomic_set(&u->state, UNIT_OFF);
+            if (u->cap)
+                cap_give_back(u);
+        } else if (u->state == UNIT_PARKED) {
+            cap_unpark(u, now);
             atomic_set(&u->state, UNIT_OFF);
         }
     }

@@ -78,7 +78,7 @@ int64_t credit_now(const struct sched *s, const struct runq *rq, const struct un
     return credit_after(s, rq, u, burn_of(rq, u, elapsed(u, now), &rest));
 }
 
-/* Charges a running unit up to `now`. Writes key, burn_rest, run_ns, since. */
+/* Charges a running unit up to `now`. Writes key, burn_rest, grant_ns, run_ns, since. */
 void credit_charge(const struct sched *s, struct runq *rq, struct unit *u, ns_t now)
 {
     ns_t ran = now - u->since;
@@ -86,6 +86,7 @@ void credit_charge(const struct sched *s, struct runq *rq, struct unit *u, ns_t 
     if (now <= u->since)
         return;
     credit_set(rq, u, credit_after(s, rq, u, burn_of(rq, u, ran, &u->burn_rest)));
+    u->grant_ns -= (int64_t)ran;
     u->run_ns += ran;
     u->since = now;
 }

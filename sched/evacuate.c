@@ -84,5 +84,7 @@ void evacuate_unit(struct sched *s, struct unit *u, ns_t now)
     if (!u->wants || u->paused) {
         load_set_active(s, u, false, now);
         atomic_set(&u->state, UNIT_OFF);
+        if (u->cap)
+            cap_give_back(u);
     }
 }

@@ -18,11 +18,14 @@
  */
 #include "sched/runq.h"
 
-/* May the running unit go on here at all? */
-static bool may_stay(const struct sched_cpu *c, const struct unit *cur)
+/*
+ * May the running unit go on here at all? Reads the unit and its CPU; one that has used up its
+ * grant takes another (cap.c).
+ */
+static bool may_stay(const struct sched_cpu *c, struct unit *cur, ns_t now)
 {
     return cur && cur->wants && !cur->paused && (cur->run_cpus & c->bit) && c->online &&
-           cur->target == CPUMASK_NONE;
+           cur->target == CPUMASK_NONE && cap_admits(cur, now);
 }
 
 /* Running off its preferred CPUs while one of them is idle elsewhere. */
@@ -76,7 +79,7 @@ static struct unit *choose(const struct sched *s, struct sched_cpu *c, ns_t now)
         return NULL;
     if (best && (!cur || cur->yielding || best->preferred))
         return best;
-    if (!may_stay(c, cur))
+    if (!may_stay(c, cur, now))
         return best;
     if (is_protected(s, cur, now))
         return cur;
@@ -236,6 +239,8 @@ struct unit *sched_pick(struct sched *s, uint32_t cpu, ns_t now, ns_t *deadline)
     *deadline = next ? settle(s, c, next == prev ? NULL : prev, now) : deadline_idle(s, c, now);
     if (next && *deadline == NS_NEVER)
         c->rq->untimed |= c->bit;
+    if (next && next->cap)
+        *deadline = MIN(*deadline, now + (ns_t)next->grant_ns);
     spin_unlock(&c->rq->lock);
     return next;
 }

@@ -146,7 +146,7 @@ static void place_start(struct sched *s, struct unit *u, ns_t now)
     atomic_set(&u->state, UNIT_LEAVING);
 }
 
-/* A unit that woke, or may not stay where it was. */
+/* A unit that woke, or may not stay where it was. It may end PARKED. */
 void place_unit(struct sched *s, struct unit *u, ns_t now)
 {
     place_start(s, u, now);
@@ -155,7 +155,9 @@ void place_unit(struct sched *s, struct unit *u, ns_t now)
         if (u->state != UNIT_LEAVING)
             return;
     }
-    if (!place_idle(s, u, now))
+    if (!cap_admits(u, now))
+        cap_park(s, u, now);
+    else if (!place_idle(s, u, now))
         place_busy(s, u, now);
 }
 

@@ -16,6 +16,7 @@
 
 #include "hv/bits.h"
 #include "hv/lock.h"
+#include "sched/cap.h"
 #include "sched/sched.h"
 #include "sched/sched_host.h"
 
@@ -171,6 +172,13 @@ ns_t place_overdue_at(const struct sched *s, const struct unit *u, ns_t now);
 void place_unit(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY;
 void place_again(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY;
 
+/* cap.c: budgets of VMs */
+bool cap_renew(struct unit *u, ns_t now);
+bool cap_give_back(struct unit *u);
+void cap_park(struct sched *s, struct unit *u, ns_t now);
+void cap_unpark(struct unit *u, ns_t now);
+void cap_serve(struct sched *s, struct cap *cap, ns_t now) NO_THREAD_SAFETY;
+
 /* evacuate.c: a unit whose runqueue has no CPU left for it */
 void evacuate_unit(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY;
 struct runq *evacuate_choose(const struct sched *s, struct unit *u, ns_t now);
@@ -296,13 +304,21 @@ static inline void idle_untickle(struct sched *s, struct sched_cpu *c)
         idle_core_mend(s, c);
 }
 
-/* Adds waiting time up to `now`. A unit that is active and not running waits. */
+/* May the unit run? A look at its grant, or another one of its cap. */
+static inline bool cap_admits(struct unit *u, ns_t now)
+{
+    return u->grant_ns > 0 || cap_renew(u, now);
+}
+
+/* Adds waiting or parked time up to `now`. A unit that is active and not running waits. */
 static inline void load_account_wait(struct unit *u, ns_t now)
 {
     if (now <= u->since)
         return;
     if (u->active && u->state != UNIT_RUNNING)
         u->wait_ns += now - u->since;
+    else if (u->state == UNIT_PARKED)
+        u->capped_ns += now - u->since;
     u->since = now;
 }
 

@@ -8,6 +8,7 @@
  *     QUEUED    in the tree of its runqueue
  *     RESERVED  handed to one CPU that has been tickled; no other CPU sees it
  *     RUNNING   what a CPU's last pick returned
+ *     PARKED    runnable, but its VM's cap has nothing left: in line in its cap (sched/cap.h)
  *     LEAVING   no longer picked, but its registers are still being saved (or it is between two
  *               runqueues); whoever moves it places it next, everybody else only sets its flags
  *
@@ -18,6 +19,7 @@
 #define SCHED_UNIT_H
 
 #include <bsd/sys/tree.h>
+#include <sys/queue.h>
 
 #include "hv/atomic.h"
 #include "hv/cpumask.h"
@@ -27,10 +29,14 @@
 #define WEIGHT_MIN     1u
 #define WEIGHT_MAX     65535u
 
+/* Of a unit without a cap: running for centuries does not use it up. */
+#define GRANT_ENDLESS INT64_MAX
+
+struct cap;
 struct runq;
 struct sched;
 
-enum unit_state { UNIT_OFF, UNIT_QUEUED, UNIT_RESERVED, UNIT_RUNNING, UNIT_LEAVING };
+enum unit_state { UNIT_OFF, UNIT_QUEUED, UNIT_RESERVED, UNIT_RUNNING, UNIT_LEAVING, UNIT_PARKED };
 
 /* A decaying average and when it was last brought up to date; LOAD_FRAC_BITS of fraction. */
 struct load {
@@ -55,7 +61,7 @@ struct unit {
     bool on_cpu;     /* [R, a] registers live on `cpu` */
     bool wants;      /* [R] runnable, as far as its owner is concerned */
     bool paused;     /* [R] never picked */
-    bool active;     /* [R] counted in the load: wants and not paused, or still running */
+    bool active;     /* [R] counted in the load: wants, not paused nor parked; or still running */
     bool yielding;   /* [R] set by its CPU; goes behind the others when it is queued next */
     bool preferred;  /* [R] RESERVED by a directed yield: picked whatever its credit */
     uint32_t target; /* [R] CPU it is reserved for, or asked to move to; else CPUMASK_NONE */
@@ -64,15 +70,19 @@ struct unit {
     uint64_t weight_recip; /* [R] ceil(2^63 / weight) */
     uint64_t burn_rest;    /* [R] remainder of the last burn, below `weight` */
     uint64_t trace_id;     /* [i] vm_id in the high half, index in the low one */
+    int64_t grant_ns;      /* [R] it may run this long; debt below 0; GRANT_ENDLESS: no cap */
     ns_t since;            /* [R] its time is accounted up to here */
     ns_t picked_at;        /* [R] start of this stay on a CPU */
 
     uint64_t run_ns;     /* [R] */
-    uint64_t wait_ns;    /* [R] runnable but not running */
+    uint64_t wait_ns;    /* [R] runnable but not running, parked time excepted */
+    uint64_t capped_ns;  /* [R] parked */
     uint64_t wakes;      /* [R] */
     uint64_t migrations; /* [R] picks on another CPU than the last one */
     struct load load;    /* [R] share of time it was active */
 
+    struct cap *cap;          /* [R] of its VM; NULL: none */
+    TAILQ_ENTRY(unit) parked; /* [C] lock of the cap: in cap.parked while PARKED */
     RB_ENTRY(unit) by_weight; /* [R] in runq.members */
     struct cpumask hard;      /* [R] words NULL: every CPU */
     struct cpumask soft;      /* [R] words NULL: no preference */
@@ -86,6 +96,7 @@ struct unit {
 struct unit_params {
     uint32_t weight;           /* WEIGHT_MIN..WEIGHT_MAX */
     struct cpumask hard, soft; /* words of the caller, kept for the unit's life; or NULL words */
+    struct cap *cap;           /* shared by the VM's units; NULL: none */
     void *owner;
     uint32_t vm_id;
     uint32_t index;
@@ -109,6 +120,11 @@ static inline bool unit_is_ready(const struct unit *u)
     uint8_t state = atomic_get(&u->state);
 
     return state == UNIT_QUEUED || state == UNIT_RESERVED;
+}
+
+static inline bool unit_is_parked(const struct unit *u)
+{
+    return atomic_get(&u->state) == UNIT_PARKED;
 }
 
 /* Run and wait time right up to `now`; takes the runqueue's lock. */

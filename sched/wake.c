@@ -35,6 +35,8 @@ void sched_sleep(struct sched *s, uint32_t cpu, ns_t now)
 
 void sched_saved(struct sched *s, struct unit *prev, ns_t now) NO_THREAD_SAFETY
 {
+    struct cap *serve = NULL; /* of a unit that leaves some of its grant to parked ones */
+
     runq_lock_unit(prev);
     ASSERT(prev->state == UNIT_LEAVING && prev->on_cpu);
     /* Release: whoever sees it clear without the lock also sees the saved registers. */
@@ -43,8 +45,14 @@ void sched_saved(struct sched *s, struct unit *prev, ns_t now) NO_THREAD_SAFETY
         prev->target = CPUMASK_NONE;
         prev->yielding = false;
         atomic_set(&prev->state, UNIT_OFF);
+        if (prev->cap && cap_give_back(prev))
+            serve = prev->cap;
+    } else if (!cap_admits(prev, now)) {
+        cap_park(s, prev, now);
     } else if (prev->target == CPUMASK_NONE || !spread_move(s, prev, now)) {
         place_again(s, prev, now);
     }
     runq_unlock_unit(prev);
+    if (serve)
+        cap_serve(s, serve, now);
 }

@@ -78,6 +78,7 @@ int main(void)
            "| `vcpus` | 1 to %u | 1, or sockets x cores x threads |\n"
            "| `memory` | 2M or more | 64M |\n"
            "| `weight` | 1 to %u | 256 |\n"
+           "| `cap` | per cent of one CPU, at most 100 for each vCPU; 0: none | 0 |\n"
            "| `cpus` | CPUs it may run on, such as `0-3,8` | all |\n"
            "| `nodes` | nodes its memory comes from, such as `0-1` | chosen by placement |\n"
            "| `sockets`, `cores`, `threads` | what it sees; the product is `vcpus` | a socket for "

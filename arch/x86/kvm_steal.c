@@ -32,7 +32,7 @@ static ns_t steal_wait_ns(struct vcpu *v, ns_t now)
     ns_t run, wait;
 
     unit_times(&v->unit, now, &run, &wait);
-    return wait;
+    return wait + unit_capped_ns(&v->unit, now);
 }
 
 static void steal_write(struct vcpu *v, ns_t now)

@@ -12,6 +12,7 @@
 #define GUEST_RANGES_MAX    16
 #define GUEST_VCPUS_MAX     255u
 #define GUEST_WEIGHT_MAX    65535u
+#define GUEST_CAP_MAX       (100 * GUEST_VCPUS_MAX)
 
 /* Bits of CPUID 0x40000001 EAX (docs/guest-abi.md) by the names that `pv=` uses. */
 #define GUEST_PV_KVMCLOCK (BIT(0) | BIT(3) | BIT(24))
@@ -50,6 +51,7 @@ struct guest_config {
     char initrd[GUEST_NAME_CHARS]; /* name of another module; empty: none */
     uint32_t vcpus;
     uint32_t weight;
+    uint32_t cap;          /* per cent of one CPU, at most 100 for each vCPU; 0: none */
     uint64_t memory_bytes; /* a multiple of 4 KiB */
     uint32_t sockets;      /* sockets * cores * threads == vcpus */
     uint32_t cores;        /* per socket */

@@ -40,6 +40,7 @@ enum lock_rank {
     LOCK_VCPU = 30,
     LOCK_SCHED = 40,
     LOCK_RUNQ = 50,
+    LOCK_CAP = 55,
     LOCK_NODE = 60,
     LOCK_TIMER = 70,
     LOCK_CONSOLE = 90,

@@ -25,6 +25,7 @@ static void check(const char *line)
     FUZZ_CHECK(config.vcpus >= 1 && config.vcpus <= GUEST_VCPUS_MAX);
     FUZZ_CHECK(config.sockets && config.cores && config.threads);
     FUZZ_CHECK((uint64_t)config.sockets * config.cores * config.threads == config.vcpus);
+    FUZZ_CHECK(config.cap <= 100 * config.vcpus);
     FUZZ_CHECK(config.weight >= 1 && config.weight <= GUEST_WEIGHT_MAX);
     FUZZ_CHECK(config.memory_bytes && IS_ALIGNED(config.memory_bytes, PAGE_BYTES));
     FUZZ_CHECK((config.pv & ~GUEST_PV_ALL) == 0);

@@ -9,6 +9,7 @@ from backends import module, start_vm, vm, wait_state
 
 MODULES = [
     module("spin", "name=spin1 vcpus=4 memory=64M weight=512", "ms=0"),
+    module("spin", "name=pace memory=32M cap=100", "ms=0"),
     module("idle", "name=idle memory=32M"),
     module("hello", "name=huge memory=64G"),
     module("hello", "name=odd frob=1 memory=32M"),
@@ -112,6 +113,46 @@ def test_weight_and_pin(spinning, backend):
     while {v["cpu"] for v in mine()} != {2}:
         assert time.monotonic() < deadline, "a vCPU still runs elsewhere"
     assert all({v["cpu"] for v in mine()} == {2} for _ in range(5))
+
+
+def test_cap(spinning, backend):
+    """spin1 gets its cap of what time passed for pace, which spins all the time.
+
+    Where the emulator stands still, a vCPU runs on and pays later, or a period is lost; hence the
+    wide bounds. tests/unit/test_sched_caps.c has narrow ones.
+    """
+    run = spinning.console.run
+    start_vm(spinning, "pace")
+    wait_state(spinning, "pace", ("running",))
+
+    def times():
+        vcpus = spinning.console.command("vcpus --json")
+        pace = [v for v in vcpus if v["vm"] == "pace"]
+        return (sum(v["run_ns"] for v in vcpus if v["vm"] == "spin1"),
+                sum(v["run_ns"] + v["wait_ns"] + v["capped_ns"] for v in pace))
+
+    def share():
+        (ran, at), deadline = times(), time.monotonic() + spinning.timeout
+        while True:
+            more, now = times()
+            if now - at > 3 * 10**9:
+                return (more - ran) / (now - at)
+            assert time.monotonic() < deadline, "time stands still"
+            time.sleep(spinning.poll_seconds)
+
+    assert "100 for each vCPU" in run("cap spin1 401")
+    assert "spin1: cap 50" in run("cap spin1 50")
+    half = share()
+    assert 0.2 < half < 0.75
+    entry = vm(spinning, "spin1")
+    assert entry["cap"] == 50 and entry["capped_ns"] > 0
+    assert "spin1: cap 100" in run("cap spin1 100")
+    whole = share()
+    assert half < whole < 1.5
+    assert "none" in run("cap spin1 0")
+    assert share() > whole
+    run("cap spin1 1")  # it ends without waiting for its budget
+    run("kill pace")
 
 
 def test_bad_modules_get_a_line_and_the_rest_goes_on(machine, backend):

@@ -25,6 +25,14 @@ void sched_host_arm(uint32_t cpu, ns_t deadline)
         machine->cpus[cpu].deadline = deadline;
 }
 
+void sched_host_refill(struct cap *cap, ns_t at)
+{
+    struct machine_cap *c = container_of(cap, struct machine_cap, cap);
+
+    ASSERT(c->refill_at == NS_NEVER); /* once at a time */
+    c->refill_at = at;
+}
+
 void sched_host_trace(uint32_t cpu, uint32_t event, uint64_t a, uint64_t b)
 {
     (void)cpu;
@@ -162,6 +170,37 @@ void machine_wake(struct machine *m, struct machine_unit *u)
     machine_check(m);
 }
 
+struct cap *machine_cap(struct machine *m, uint32_t percent, uint32_t nunits)
+{
+    struct machine_cap *c = &m->caps[m->ncaps];
+
+    ASSERT(m->ncaps++ < MACHINE_CAPS);
+    c->refill_at = NS_NEVER;
+    cap_init(&c->cap);
+    cap_set(&c->cap, percent, nunits, m->now);
+    return &c->cap;
+}
+
+ns_t machine_refill_at(const struct machine *m)
+{
+    ns_t first = NS_NEVER;
+
+    for (uint32_t i = 0; i < m->ncaps; i++)
+        first = MIN(first, m->caps[i].refill_at);
+    return first;
+}
+
+void machine_refill_due(struct machine *m)
+{
+    for (uint32_t i = 0; i < m->ncaps; i++) {
+        if (m->caps[i].refill_at > m->now)
+            continue;
+        m->caps[i].refill_at = NS_NEVER;
+        sched_cap_refill(m->s, &m->caps[i].cap, m->now);
+        machine_check(m);
+    }
+}
+
 /* What the CPU's unit ran since the last look comes off its burst. */
 static void account(struct machine *m, struct machine_cpu *c)
 {
@@ -243,7 +282,7 @@ void machine_settle(struct machine *m)
 /* The earliest of all deadlines, ends of bursts and wake-ups. */
 static ns_t next_event(const struct machine *m)
 {
-    ns_t next = NS_NEVER;
+    ns_t next = machine_refill_at(m);
 
     for (uint32_t cpu = 0; cpu < m->ncpus; cpu++) {
         const struct machine_cpu *c = &m->cpus[cpu];
@@ -289,6 +328,7 @@ void machine_run(struct machine *m, ns_t until)
         for (uint32_t i = 0; i < m->nunits; i++)
             if (m->units[i].wake_at <= m->now)
                 machine_wake(m, &m->units[i]);
+        machine_refill_due(m);
         machine_settle(m);
     }
     m->now = until;

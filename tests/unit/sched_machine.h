@@ -10,10 +10,12 @@
 #define TESTS_UNIT_SCHED_MACHINE_H
 
 #include "hv/cpu_place.h"
+#include "sched/cap.h"
 #include "sched/sched.h"
 
 #define MACHINE_CPUS  256
 #define MACHINE_UNITS 512
+#define MACHINE_CAPS  16
 #define MACHINE_WORDS (MACHINE_CPUS / 64)
 
 struct machine_unit {
@@ -36,6 +38,11 @@ struct machine_cpu {
     uint64_t kicks, picks, switches;
 };
 
+struct machine_cap {
+    struct cap cap;
+    ns_t refill_at; /* NS_NEVER: not asked for */
+};
+
 struct machine {
     struct sched *s;
     void *mem;
@@ -43,7 +50,8 @@ struct machine {
     struct cpu_place places[MACHINE_CPUS];
     struct machine_cpu cpus[MACHINE_CPUS];
     struct machine_unit units[MACHINE_UNITS];
-    uint32_t ncpus, nunits;
+    struct machine_cap caps[MACHINE_CAPS];
+    uint32_t ncpus, nunits, ncaps;
     ns_t now;
     uint64_t events[TRACE_EVENT_COUNT];
     bool check; /* sched_check after every event */
@@ -64,6 +72,10 @@ struct machine_unit *machine_unit(struct machine *m, uint32_t weight, uint64_t h
 struct machine_unit *machine_hog(struct machine *m, uint32_t weight, uint64_t hard);
 struct machine_unit *machine_burst(struct machine *m, ns_t run, ns_t sleep);
 void machine_affinity(struct machine *m, struct machine_unit *u, uint64_t hard, uint64_t soft);
+
+struct cap *machine_cap(struct machine *m, uint32_t percent, uint32_t nunits);
+void machine_refill_due(struct machine *m); /* those whose time has come */
+ns_t machine_refill_at(const struct machine *m);
 
 void machine_wake(struct machine *m, struct machine_unit *u);
 struct unit *machine_pick(struct machine *m, uint32_t cpu);      /* pick and save */

@@ -19,16 +19,18 @@ static int parse(const char *line)
 static void test_full(void **state)
 {
     (void)state;
-    assert_int_equal(parse("/boot/spin.elf name=web vcpus=4 memory=256M weight=512 cpus=0-3,8 "
-                           "nodes=0 sockets=1 cores=2 threads=2 l3-cache=on pv=steal,unhalt "
-                           "initrd=env autostart=off --  locks=3  ms=0 'x y'"),
-                     0);
+    assert_int_equal(
+        parse("/boot/spin.elf name=web vcpus=4 memory=256M weight=512 cap=150 cpus=0-3,8 "
+              "nodes=0 sockets=1 cores=2 threads=2 l3-cache=on pv=steal,unhalt "
+              "initrd=env autostart=off --  locks=3  ms=0 'x y'"),
+        0);
     assert_int_equal(warnings.count, 0);
     assert_string_equal(c.name, "web");
     assert_string_equal(c.initrd, "env");
     assert_int_equal(c.vcpus, 4);
     assert_true(c.memory_bytes == 256 * MIB);
     assert_int_equal(c.weight, 512);
+    assert_int_equal(c.cap, 150);
     assert_int_equal(c.cpus.count, 2);
     assert_int_equal(c.cpus.range[0].first, 0);
     assert_int_equal(c.cpus.range[0].last, 3);
@@ -48,6 +50,7 @@ static void test_defaults(void **state)
     assert_string_equal(c.name, "");
     assert_true(c.vcpus == 1 && c.sockets == 1 && c.cores == 1 && c.threads == 1);
     assert_int_equal(c.weight, 256);
+    assert_int_equal(c.cap, 0);
     assert_true(c.memory_bytes == 64 * MIB);
     assert_int_equal(c.pv, 0x01002aab); /* all that there are */
     assert_true(c.autostart && !c.l3_cache && c.cpus.count == 0 && c.nodes.count == 0);
@@ -131,6 +134,10 @@ static const struct bad_row {
     {"x name=01234567890123456789012345678901", 2, "1 to 31"},
     {"x weight=0", 2, "weight=0"},
     {"x weight=65536", 2, "weight=65536"},
+    {"x cap=-1", 2, "cap=-1"},
+    {"x cap=25501", 2, "cap=25501"},
+    {"x vcpus=2 cap=201", 0, "more than 200"},
+    {"x cap=101", 0, "more than 100"},
     {"x cpus=", 2, "cpus="},
     {"x cpus=3-1", 2, "cpus=3-1"},
     {"x cpus=1,", 2, "cpus=1,"},
@@ -171,9 +178,9 @@ static void test_bad(void **state)
 static void test_unknown(void **state)
 {
     (void)state;
-    assert_int_equal(parse("x cap=50 word vcpus=2"), 0);
+    assert_int_equal(parse("x frob=50 word vcpus=2"), 0);
     assert_int_equal(c.vcpus, 2);
-    assert_true(warned(&warnings, "guest x: key cap is unknown"));
+    assert_true(warned(&warnings, "guest x: key frob is unknown"));
     assert_true(warned(&warnings, "guest x: word word is unknown"));
 }
 

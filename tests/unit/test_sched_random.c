@@ -2,10 +2,10 @@
  * Random machines, random parameters, random events: thousands of short lives under every check.
  *
  * After each event sched_check recomputes every invariant. Time is conserved: what CPUs were busy
- * is what units ran, what units waited is what the test saw them wait. And no allowed CPU stays
- * idle while a unit waits for longer than the rate limit and one re-armed try. Kicks arrive late,
- * registers are saved late, CPUs come and go. A failure prints its seed; SCHED_SEED=n runs one,
- * SCHED_SEEDS=n that many.
+ * is what units ran, what units waited or were parked is what the test saw. And no allowed CPU
+ * stays idle while a unit waits for longer than the rate limit and one re-armed try. Kicks arrive
+ * late, registers are saved late, CPUs come and go. A failure prints its seed; SCHED_SEED=n runs
+ * one, SCHED_SEEDS=n that many.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,6 +30,7 @@ struct life {
     ns_t save_at[MACHINE_CPUS];
     ns_t busy_ns;
     ns_t unit_wait_ns[MACHINE_UNITS];
+    ns_t unit_capped_ns[MACHINE_UNITS];
     bool strict; /* all of Numen's own are on: nobody waits beside an idle CPU */
 };
 
@@ -88,7 +89,9 @@ static void account_step(struct life *l, ns_t step)
     for (uint32_t i = 0; i < m->nunits; i++) {
         const struct unit *u = &m->units[i].unit;
 
-        if (u->wants && !u->paused && u->state != UNIT_RUNNING)
+        if (u->state == UNIT_PARKED)
+            l->unit_capped_ns[i] += step;
+        else if (u->wants && !u->paused && u->state != UNIT_RUNNING)
             l->unit_wait_ns[i] += step;
     }
 }
@@ -134,12 +137,13 @@ static void pass(struct life *l, ns_t until)
     for (;;) {
         uint32_t first = 0;
         ns_t due;
-        bool before[MACHINE_CPUS];
+        bool refill, before[MACHINE_CPUS];
 
         for (uint32_t cpu = 0; cpu < m->ncpus; cpu++)
             if (cpu_due(l, cpu) < cpu_due(l, first))
                 first = cpu;
-        due = MAX(cpu_due(l, first), m->now);
+        refill = machine_refill_at(m) <= cpu_due(l, first);
+        due = MAX(refill ? machine_refill_at(m) : cpu_due(l, first), m->now);
         account_step(l, MIN(due, until) - m->now);
         m->now = MIN(due, until);
         check_waiting(l);
@@ -147,8 +151,12 @@ static void pass(struct life *l, ns_t until)
             return;
         for (uint32_t cpu = 0; cpu < m->ncpus; cpu++)
             before[cpu] = m->cpus[cpu].kicked;
-        before[first] = false;
-        cpu_answer(l, first);
+        if (refill) {
+            machine_refill_due(m);
+        } else {
+            before[first] = false;
+            cpu_answer(l, first);
+        }
         note_kicks(l, before);
     }
 }
@@ -167,11 +175,29 @@ static void toggle_cpu(struct life *l, uint32_t cpu)
     }
 }
 
+/* Into a cap, out of one, or a cap that changes. */
+static void cap_event(struct life *l, struct machine_unit *u)
+{
+    struct machine *m = l->m;
+    struct cap *cap = &m->caps[below(l, m->ncaps)].cap;
+
+    switch (below(l, 3)) {
+    case 0:
+        sched_unit_set_cap(m->s, &u->unit, NULL, m->now);
+        break;
+    case 1:
+        cap_set(cap, 1 + below(l, below(l, 2) ? 20 : 400), 1 + below(l, m->nunits), m->now);
+        break;
+    default:
+        sched_unit_set_cap(m->s, &u->unit, cap, m->now);
+    }
+}
+
 static void unit_event(struct life *l, struct machine_unit *u)
 {
     struct machine *m = l->m;
 
-    switch (below(l, 12)) {
+    switch (below(l, 13)) {
     case 0:
         sched_unit_pause(m->s, &u->unit, m->now);
         break;
@@ -187,6 +213,9 @@ static void unit_event(struct life *l, struct machine_unit *u)
         break;
     case 5:
         machine_affinity(m, u, 0, random_next(l) & random_next(l) & CPU_SET(m));
+        break;
+    case 6:
+        cap_event(l, u);
         break;
     default:
         machine_wake(m, u);
@@ -284,6 +313,7 @@ static void check_conserved(struct life *l)
         unit_times(&m->units[i].unit, m->now, &run_ns, &wait_ns);
         ran += run_ns;
         ASSERT(wait_ns == l->unit_wait_ns[i]);
+        ASSERT(unit_capped_ns(&m->units[i].unit, m->now) == l->unit_capped_ns[i]);
     }
     ASSERT(ran == l->busy_ns);
 }
@@ -304,6 +334,8 @@ static void live(uint64_t seed)
     sockets = 1 + below(l, 3);
     l->m = machine_new(sockets, 1 + below(l, 4), 1 + below(l, 2), 1 + below(l, sockets), &p);
     nunits = 1 + below(l, 3 * l->m->ncpus);
+    for (uint32_t i = 0; i < 3; i++)
+        machine_cap(l->m, 1 + below(l, 200), 1 + below(l, 8));
     for (uint32_t i = 0; i < nunits; i++)
         machine_unit(l->m, 1 + below(l, 512), below(l, 2) ? 0 : random_next(l) & CPU_SET(l->m),
                      below(l, 2) ? 0 : random_next(l) & CPU_SET(l->m));

@@ -20,6 +20,7 @@
 
 #define CPUS    4
 #define UNITS   12
+#define CAPS    2
 #define RACE_NS (500 * NS_PER_MS)
 
 struct racer {
@@ -33,6 +34,8 @@ static struct sched *sched;
 static struct racer racers[UNITS];
 static uint32_t kicked[CPUS];
 static uint32_t done; /* CPUs that have stopped meddling */
+static struct cap caps[CAPS];
+static ns_t refill_at[CAPS]; /* NS_NEVER: not asked for */
 static ns_t end_at;
 static uint64_t rounds; /* of all CPUs; ticket locks are slow where threads outnumber processors */
 
@@ -55,6 +58,11 @@ void sched_host_arm(uint32_t cpu, ns_t deadline)
     (void)deadline; /* every CPU picks all the time */
 }
 
+void sched_host_refill(struct cap *cap, ns_t at)
+{
+    ASSERT(__atomic_exchange_n(&refill_at[cap - caps], at, __ATOMIC_SEQ_CST) == NS_NEVER);
+}
+
 void sched_host_trace(uint32_t cpu, uint32_t event, uint64_t a, uint64_t b)
 {
     (void)cpu;
@@ -75,7 +83,9 @@ static void meddle(uint64_t *random)
     struct racer *r = &racers[dice(random, UNITS)];
     uint64_t hard = 1 + dice(random, BIT(CPUS) - 1), soft = 1 + dice(random, BIT(CPUS) - 1);
 
-    switch (dice(random, 12)) {
+    struct cap *cap = &caps[dice(random, CAPS)];
+
+    switch (dice(random, 14)) {
     case 0:
         sched_unit_pause(sched, &r->unit, clock_now());
         sched_unit_unpause(sched, &r->unit, clock_now());
@@ -88,6 +98,12 @@ static void meddle(uint64_t *random)
                                 cpumask_over(&soft, CPUS), clock_now());
         break;
     case 3:
+        sched_unit_set_cap(sched, &r->unit, dice(random, 2) ? cap : NULL, clock_now());
+        break;
+    case 4:
+        cap_set(cap, 1 + dice(random, 100), UNITS, clock_now());
+        break;
+    case 5:
         sched_check(sched);
         break;
     default:
@@ -145,6 +161,18 @@ static void act(uint32_t cpu, struct unit *cur, uint64_t *random)
     }
 }
 
+/* Like a timer's handler: taken off first, so that it may be asked for again. */
+static void refill_due(void)
+{
+    for (uint32_t i = 0; i < CAPS; i++) {
+        ns_t at = __atomic_load_n(&refill_at[i], __ATOMIC_SEQ_CST);
+
+        if (at <= clock_now() && __atomic_compare_exchange_n(&refill_at[i], &at, NS_NEVER, false,
+                                                             __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+            sched_cap_refill(sched, &caps[i], clock_now());
+    }
+}
+
 static void *cpu_main(void *arg)
 {
     uint32_t cpu = (uint32_t)(uintptr_t)arg;
@@ -154,6 +182,7 @@ static void *cpu_main(void *arg)
     while (clock_now() < end_at) {
         __atomic_fetch_add(&rounds, 1, __ATOMIC_RELAXED);
         meddle(&random);
+        refill_due();
         act(cpu, cur, &random);
         cur = pick(cpu, cur);
     }
@@ -185,6 +214,11 @@ static void machine_start(enum runq_arrangement arrangement)
     done = 0;
     rounds = 0;
     end_at = clock_now() + RACE_NS;
+    for (uint32_t i = 0; i < CAPS; i++) {
+        refill_at[i] = NS_NEVER;
+        cap_init(&caps[i]);
+        cap_set(&caps[i], 20, UNITS, clock_now());
+    }
     sched = sched_init(memory, &params, places, CPUS, NULL, 1);
     for (uint32_t cpu = 0; cpu < CPUS; cpu++)
         ASSERT(sched_cpu_online(sched, cpu, clock_now()) == 0);
@@ -211,6 +245,8 @@ static void race(enum runq_arrangement arrangement)
         pthread_join(threads[cpu], NULL);
     for (uint32_t i = 0; i < UNITS; i++)
         assert_int_equal(racers[i].inside, 0);
+    for (uint32_t i = 0; i < CAPS; i++)
+        assert_int_equal(caps[i].serving, 0);
     sched_check(sched);
     assert_true(rounds >= CPUS);
     print_message("%llu rounds\n", (unsigned long long)rounds);

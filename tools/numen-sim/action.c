@@ -1,6 +1,6 @@
 /*
  * Things that happen to the machine from outside: VMs start, the warm-up ends, CPUs come and go,
- * weights, affinities and options change. Each is an event of its own, planned at the start.
+ * weights, caps, affinities and options change. Each is an event of its own, planned at the start.
  */
 #include "tools/numen-sim/action.h"
 
@@ -67,7 +67,8 @@ static void measure(struct sim *sim)
         for (uint32_t j = 0; j < vm->nvcpus; j++) {
             struct vcpu *v = &vm->vcpus[j];
 
-            v->counts = (struct vcpu_counts){.migrations_before = v->unit.migrations};
+            v->counts = (struct vcpu_counts){.migrations_before = v->unit.migrations,
+                                             .capped_before = unit_capped_ns(&v->unit, sim->now)};
             unit_times(&v->unit, sim->now, &v->counts.run_before, &v->counts.wait_before);
         }
         if (vm->config->workload->measure)
@@ -92,6 +93,13 @@ static void for_vcpus(struct sim *sim, const struct scenario_action *a,
 static void change_weight(struct sim *sim, struct vcpu *v, const struct scenario_action *a)
 {
     sched_unit_set_weight(sim->s, &v->unit, (uint32_t)a->number, sim->now);
+}
+
+static void change_cap(struct sim *sim, struct vcpu *v, const struct scenario_action *a)
+{
+    if (a->number)
+        cap_set(&v->vm->cap, (uint32_t)a->number, v->vm->nvcpus, sim->now);
+    sched_unit_set_cap(sim->s, &v->unit, a->number ? &v->vm->cap : NULL, sim->now);
 }
 
 static void change_hard(struct sim *sim, struct vcpu *v, const struct scenario_action *a)
@@ -132,6 +140,9 @@ static void act(struct sim *sim, const struct scenario_action *a)
         break;
     case ACTION_WEIGHT:
         for_vcpus(sim, a, change_weight);
+        return;
+    case ACTION_CAP:
+        for_vcpus(sim, a, change_cap);
         return;
     case ACTION_PIN:
         for_vcpus(sim, a, change_hard);

@@ -52,6 +52,11 @@ void sched_host_arm(uint32_t cpu, ns_t deadline)
         c->deadline = MIN(c->deadline, deadline);
 }
 
+void sched_host_refill(struct cap *cap, ns_t at)
+{
+    event_set(&host->events, &container_of(cap, struct sim_vm, cap)->refill, MAX(at, host->now));
+}
+
 void sched_host_trace(uint32_t cpu, uint32_t event, uint64_t a, uint64_t b)
 {
     if (host->record)

@@ -11,7 +11,7 @@
 
 #include "hv/types.h"
 
-enum event_kind { EVENT_CPU, EVENT_TIMER, EVENT_TICK, EVENT_ACTION };
+enum event_kind { EVENT_CPU, EVENT_TIMER, EVENT_TICK, EVENT_REFILL, EVENT_ACTION };
 
 struct event {
     ns_t at;

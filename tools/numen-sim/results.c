@@ -55,7 +55,7 @@ static void add(struct results *r, const char *vm, const struct metric *m)
 }
 
 struct sums {
-    uint64_t run_ns, wait_ns, migrations;
+    uint64_t run_ns, wait_ns, capped_ns, migrations;
     struct vcpu_counts counts;
 };
 
@@ -70,6 +70,7 @@ static struct sums sums_of(const struct sim *sim, const struct sim_vm *vm)
         unit_times(&v->unit, sim->now, &run_ns, &wait_ns);
         s.run_ns += run_ns - v->counts.run_before;
         s.wait_ns += wait_ns - v->counts.wait_before;
+        s.capped_ns += unit_capped_ns(&v->unit, sim->now) - v->counts.capped_before;
         s.migrations += v->unit.migrations - v->counts.migrations_before;
         s.counts.halts += v->counts.halts;
         s.counts.interrupts += v->counts.interrupts;
@@ -93,7 +94,8 @@ static void add_common(struct results *r, const struct sim *sim, const struct si
     double us = 1000;
     const struct metric common[] = {
         {"run", "s", (double)s.run_ns / 1e9, true},
-        {"steal", "s", (double)s.wait_ns / 1e9, false},
+        {"steal", "s", (double)(s.wait_ns + s.capped_ns) / 1e9, false},
+        {"capped", "s", (double)s.capped_ns / 1e9, false},
         {"migrations", "", (double)s.migrations, false},
         {"ipis", "", (double)s.counts.interrupts, false},
         {"halts", "", (double)s.counts.halts, false},

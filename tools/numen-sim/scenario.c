@@ -314,10 +314,11 @@ static bool read_action(struct reader *r, const struct line *l)
     if (s->nactions == SCENARIO_ACTIONS)
         return wrong(r, l->number, "more than %u actions", SCENARIO_ACTIONS);
     if (!action_parse(a, l->section + 3, l->name, l->value))
-        return wrong(r, l->number,
-                     "[%s] %s=%s: there are offline=CPU, online=CPU, weight.VM=NUMBER, pin.VM=CPUS "
-                     "and option.NAME=VALUE, at a time such as 500ms",
-                     l->section, l->name, l->value);
+        return wrong(
+            r, l->number,
+            "[%s] %s=%s: there are offline=CPU, online=CPU, weight.VM=NUMBER, cap.VM=PERCENT, "
+            "pin.VM=CPUS and option.NAME=VALUE, at a time such as 500ms",
+            l->section, l->name, l->value);
     s->nactions++;
     return true;
 }

@@ -5,7 +5,7 @@
  *     [machine]      CPUs, memory, costs
  *     [options]      words of Numen's command line
  *     [vm NAME]      a guest line's words, workload=, and the workload's own
- *     [at TIME]      things done while it runs: offline=3, weight.web=512, ...
+ *     [at TIME]      things done while it runs: offline=3, weight.web=512, cap.web=50, ...
  *     [acceptance]   not read here: what the results are held against; nor [arm NAME], [row NAME],
  *                    [variant AXIS NAME], [ablation NAME]: what tools/seeds compares
  *
@@ -47,14 +47,21 @@ struct scenario_vm {
     int line;
 };
 
-enum action_kind { ACTION_OFFLINE, ACTION_ONLINE, ACTION_WEIGHT, ACTION_PIN, ACTION_OPTION };
+enum action_kind {
+    ACTION_OFFLINE,
+    ACTION_ONLINE,
+    ACTION_WEIGHT,
+    ACTION_CAP,
+    ACTION_PIN,
+    ACTION_OPTION
+};
 
 struct scenario_action {
     ns_t at;
     enum action_kind kind;
     char name[SCENARIO_NAME_CHARS]; /* of a VM or an option */
     char value[OPTION_TEXT_CHARS];
-    uint64_t number;          /* CPU or weight */
+    uint64_t number;          /* CPU, weight or cap */
     struct guest_ranges cpus; /* of a pin */
 };
 

@@ -119,6 +119,8 @@ static bool parse_kind(struct scenario_action *a, const char *name)
         a->kind = ACTION_ONLINE;
     else if (strncmp(name, "weight.", 7) == 0)
         a->kind = ACTION_WEIGHT;
+    else if (strncmp(name, "cap.", 4) == 0)
+        a->kind = ACTION_CAP;
     else if (strncmp(name, "pin.", 4) == 0)
         a->kind = ACTION_PIN;
     else if (strncmp(name, "option.", 7) == 0)
@@ -158,6 +160,8 @@ bool action_parse(struct scenario_action *a, const char *time, const char *name,
         return parse_cpus(value, &a->cpus);
     case ACTION_OPTION:
         return option_find(a->name) != OPTION_COUNT;
+    case ACTION_CAP:
+        return token_number(value, &a->number) == 0 && a->number <= GUEST_CAP_MAX;
     default:
         return token_number(value, &a->number) == 0;
     }

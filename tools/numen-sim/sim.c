@@ -106,6 +106,7 @@ static void vcpu_init(struct sim *sim, struct sim_vm *vm, uint32_t index)
         .weight = vm->config->guest.weight,
         .hard = cpumask_over(vm->masks + 2ul * index * words, sim->ncpus),
         .soft = cpumask_over(vm->masks + (2ul * index + 1) * words, sim->ncpus),
+        .cap = vm->config->guest.cap ? &vm->cap : NULL,
         .owner = v,
         .vm_id = vm->id,
         .index = index,
@@ -139,6 +140,10 @@ static void vm_build(struct sim *sim, struct sim_vm *vm, const struct scenario_v
     vm->nvcpus = config->guest.vcpus;
     vm->finished_at = NS_NEVER;
     vm->tick.kind = EVENT_TICK;
+    vm->refill.kind = EVENT_REFILL;
+    cap_init(&vm->cap);
+    if (config->guest.cap)
+        cap_set(&vm->cap, config->guest.cap, vm->nvcpus, sim->now);
     if (config->count > 1)
         snprintf(vm->name, sizeof(vm->name), "%.31s%u", config->name, copy + 1);
     else
@@ -186,7 +191,7 @@ struct sim *sim_new(const struct scenario *scenario, uint64_t seed)
     random_seed(&sim->random, seed);
     machine_build(sim);
     events_init(&sim->events, sim->ncpus + scenario_total_vcpus(scenario) +
-                                  scenario_total_vms(scenario) + actions_count(scenario));
+                                  2 * scenario_total_vms(scenario) + actions_count(scenario));
     scheduler_build(sim);
     vms_build(sim);
     actions_plan(sim);
@@ -235,6 +240,9 @@ static void handle(struct sim *sim, struct event *e)
     case EVENT_TICK:
         vm = container_of(e, struct sim_vm, tick);
         vm->config->workload->tick(sim, vm);
+        break;
+    case EVENT_REFILL:
+        sched_cap_refill(sim->s, &container_of(e, struct sim_vm, refill)->cap, sim->now);
         break;
     default:
         action_do(sim, e);

@@ -17,6 +17,7 @@
 
 #include "hv/cpu_place.h"
 #include "mm/placement.h"
+#include "sched/cap.h"
 #include "sched/sched.h"
 #include "tools/numen-sim/events.h"
 #include "tools/numen-sim/histogram.h"
@@ -43,7 +44,7 @@ enum vcpu_segment {
 struct vcpu_counts {
     uint64_t halts, interrupts, kicks, yields, ple_exits;
     uint64_t spin_ns, remote_ns, cold_ns;
-    uint64_t run_before, wait_before, migrations_before;
+    uint64_t run_before, wait_before, capped_before, migrations_before;
 };
 
 struct vcpu {
@@ -116,6 +117,8 @@ struct sim_vm {
     void *state;                   /* the workload's, zeroed */
     struct event tick;             /* the workload\'s own timer */
     uint64_t *masks;               /* of all its units */
+    struct cap cap;                /* shared by its units if they have one */
+    struct event refill;           /* of the cap */
 };
 
 struct sim {
