@@ -7,11 +7,13 @@
  */
 #include "sched/runq.h"
 
+/* Reads hard_all and hard. */
 bool affinity_allows(const struct unit *u, uint32_t cpu)
 {
     return u->hard_all || cpumask_has(u->hard, cpu);
 }
 
+/* Reads hard_all, hard, soft_none and soft. */
 bool affinity_prefers(const struct unit *u, uint32_t cpu)
 {
     return affinity_allows(u, cpu) && (u->soft_none || cpumask_has(u->soft, cpu));

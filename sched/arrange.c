@@ -191,6 +191,7 @@ static void ids_order(struct arranger *a)
         a->runq_of[cpu] = (uint32_t)name[a->runq_of[cpu]];
 }
 
+/* Reads nothing but its arguments. Writes runq_of; scratch holds keys and leaders. */
 uint32_t arrange_cpus(const struct cpu_place *places, uint32_t ncpus,
                       enum runq_arrangement arrangement, uint32_t max_cpus, uint32_t *runq_of,
                       uint64_t *scratch)

@@ -141,6 +141,7 @@ static void check_runq(const struct sched *s, struct runq *rq)
     ASSERT(rq->reach == (RB_ROOT(&rq->queue) ? RB_ROOT(&rq->queue)->below_reach : 0));
 }
 
+/* Reads everything, writes nothing. */
 void sched_check(const struct sched *s)
 {
     for (uint32_t id = 0; id < s->nrunqs; id++) {

@@ -8,6 +8,7 @@
 
 #include "sched/runq.h"
 
+/* Writes every field; the unit belongs to no runqueue yet. */
 void unit_init(struct unit *u, const struct unit_params *p)
 {
     ASSERT(p->weight >= WEIGHT_MIN && p->weight <= WEIGHT_MAX);
@@ -37,6 +38,7 @@ static uint32_t first_cpu(const struct sched *s, const struct unit *u)
     return set ? runq_cpu(s, rq, set & -set)->cpu : rq->cpu_of[0];
 }
 
+/* Reads loads and online CPUs of every runqueue. Writes the chosen one's members, and the unit. */
 void sched_unit_insert(struct sched *s, struct unit *u, ns_t now)
 {
     struct runq *rq;
@@ -56,6 +58,7 @@ void sched_unit_insert(struct sched *s, struct unit *u, ns_t now)
     spin_unlock(&rq->lock);
 }
 
+/* Writes rq, and its runqueue's members and load. */
 void sched_unit_remove(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY
 {
     struct runq *rq = runq_lock_unit(u);
@@ -67,6 +70,7 @@ void sched_unit_remove(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFE
     spin_unlock(&rq->lock);
 }
 
+/* Reads and writes state; writes paused, load, queue or slot; the CPU that runs it is tickled. */
 void sched_unit_pause(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY
 {
     runq_lock_unit(u);
@@ -88,6 +92,7 @@ void sched_unit_pause(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFET
     runq_unlock_unit(u);
 }
 
+/* Reads wants and state; writes paused, load, and where place_unit puts it. */
 void sched_unit_unpause(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY
 {
     runq_lock_unit(u);
@@ -101,6 +106,7 @@ void sched_unit_unpause(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAF
     runq_unlock_unit(u);
 }
 
+/* Writes weight, its reciprocal, burn_rest, and the runqueue's heaviest weight. */
 void sched_unit_set_weight(struct sched *s, struct unit *u, uint32_t weight,
                            ns_t now) NO_THREAD_SAFETY
 {
@@ -153,6 +159,7 @@ void affinity_enforce(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFET
     }
 }
 
+/* Writes the masks and all that follows from them, the queue, and where it is placed. */
 void sched_unit_set_affinity(struct sched *s, struct unit *u, struct cpumask hard,
                              struct cpumask soft, ns_t now) NO_THREAD_SAFETY
 {
@@ -166,6 +173,7 @@ void sched_unit_set_affinity(struct sched *s, struct unit *u, struct cpumask har
     runq_unlock_unit(u);
 }
 
+/* Reads run_ns, wait_ns, since and state. */
 void unit_times(struct unit *u, ns_t now, uint64_t *run_ns, uint64_t *wait_ns) NO_THREAD_SAFETY
 {
     ns_t more;
@@ -177,6 +185,7 @@ void unit_times(struct unit *u, ns_t now, uint64_t *run_ns, uint64_t *wait_ns) N
     runq_unlock_unit(u);
 }
 
+/* Reads key, and given of its runqueue. */
 int64_t sched_unit_credit(struct sched *s, struct unit *u) NO_THREAD_SAFETY
 {
     struct runq *rq = runq_lock_unit(u);

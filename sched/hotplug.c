@@ -71,6 +71,7 @@ static void set_online(struct sched *s, struct sched_cpu *c, bool online)
     sched_host_trace(c->cpu, TRACE_SCHED_CPU_ONLINE, c->cpu, online);
 }
 
+/* Writes ncpus_online, the masks of its runqueue, and affinity of every unit. */
 int sched_cpu_online(struct sched *s, uint32_t cpu, ns_t now)
 {
     if (cpu >= s->ncpus)
@@ -87,6 +88,7 @@ int sched_cpu_online(struct sched *s, uint32_t cpu, ns_t now)
     return 0;
 }
 
+/* Writes the same; what waits for the CPU is placed again, what runs there is tickled away. */
 int sched_cpu_offline(struct sched *s, uint32_t cpu, ns_t now)
 {
     int error = 0;

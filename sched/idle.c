@@ -12,6 +12,7 @@
  */
 #include "sched/runq.h"
 
+/* Reads siblings, online, idle and tickled. */
 void idle_core_masks(const struct runq *rq, const struct sched_cpu *c, bool *idle, bool *packed)
 {
     uint64_t siblings = c->siblings & rq->online;
@@ -21,6 +22,7 @@ void idle_core_masks(const struct runq *rq, const struct sched_cpu *c, bool *idl
     *packed = busy & (busy - 1);
 }
 
+/* Reads the same. Writes smt_idle and packed of one core, and three hints. */
 void idle_core_mend(struct sched *s, struct sched_cpu *c)
 {
     struct runq *rq = c->rq;
@@ -35,12 +37,14 @@ void idle_core_mend(struct sched *s, struct sched_cpu *c)
     runq_hint_set(s, rq, HINT_IDLE, (rq->idle & ~rq->tickled) != 0);
 }
 
+/* Writes idle and what idle_core_mend writes. */
 void idle_enter(struct sched *s, struct sched_cpu *c)
 {
     atomic_set(&c->rq->idle, c->rq->idle | c->bit);
     idle_core_mend(s, c);
 }
 
+/* Writes idle and what idle_core_mend writes. */
 void idle_leave(struct sched *s, struct sched_cpu *c)
 {
     atomic_set(&c->rq->idle, c->rq->idle & ~c->bit);
@@ -55,6 +59,7 @@ void idle_tickle(struct sched *s, struct sched_cpu *c)
         idle_core_mend(s, c);
 }
 
+/* Reads cur. Writes the CPU's online; online, idle, tickled and the core's masks. */
 void idle_online(struct sched *s, struct sched_cpu *c, bool online)
 {
     struct runq *rq = c->rq;

@@ -26,6 +26,7 @@ static void mask_global(const struct sched *s, const struct runq *rq, uint64_t l
         cpumask_set(out, runq_cpu(s, rq, bit)->cpu);
 }
 
+/* Reads members, queue, load and masks. */
 void sched_runq_info(struct sched *s, uint32_t runq, ns_t now, struct runq_info *info,
                      struct cpumask cpus, struct cpumask idle, struct cpumask smt_idle)
 {
@@ -46,6 +47,7 @@ void sched_runq_info(struct sched *s, uint32_t runq, ns_t now, struct runq_info 
     spin_unlock(&rq->lock);
 }
 
+/* Reads members and their states. */
 void sched_runq_visit(struct sched *s, uint32_t runq,
                       void (*visit)(const struct unit *u, void *arg), void *arg)
 {

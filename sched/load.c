@@ -8,6 +8,7 @@
  */
 #include "sched/runq.h"
 
+/* Reads the average; writes nothing. */
 uint64_t load_at(const struct load *l, uint32_t nr, ns_t now, uint32_t window_shift)
 {
     uint64_t target = (uint64_t)nr << LOAD_FRAC_BITS;
@@ -22,6 +23,7 @@ uint64_t load_at(const struct load *l, uint32_t nr, ns_t now, uint32_t window_sh
     return avg - (uint64_t)(((unsigned __int128)(avg - target) * elapsed) >> window_shift);
 }
 
+/* Writes avg and at. */
 void load_update(struct load *l, uint32_t nr, ns_t now, uint32_t window_shift)
 {
     if (now <= l->at)

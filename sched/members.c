@@ -19,6 +19,7 @@ RB_PROTOTYPE_INTERNAL(unit_weights, unit, by_weight, weight_compare, static)
 RB_GENERATE_INTERNAL(unit_weights, unit, by_weight, weight_compare, static)
 #pragma GCC diagnostic pop
 
+/* The heaviest, or NULL. Reads members. */
 struct unit *members_first(const struct runq *rq)
 {
     struct unit *u = RB_ROOT(&rq->members);
@@ -28,6 +29,7 @@ struct unit *members_first(const struct runq *rq)
     return u;
 }
 
+/* The next lighter one, or NULL. Reads members. */
 struct unit *members_next(struct unit *u)
 {
     return unit_weights_RB_NEXT(u);
@@ -54,6 +56,7 @@ void members_join(struct runq *rq, struct unit *u)
     atomic_set(&u->rq, rq);
 }
 
+/* Writes members and the heaviest weight; rq of the unit is left as it was. */
 void members_leave(struct runq *rq, struct unit *u)
 {
     unit_weights_RB_REMOVE(&rq->members, u);
@@ -61,6 +64,7 @@ void members_leave(struct runq *rq, struct unit *u)
     heaviest_update(rq);
 }
 
+/* Writes weight, weight_recip, burn_rest, members and the heaviest weight. */
 void members_set_weight(struct runq *rq, struct unit *u, uint32_t weight)
 {
     unit_weights_RB_REMOVE(&rq->members, u);

@@ -118,6 +118,7 @@ static const void *value_of(const struct sched_params *p, const struct field *f)
     return (const char *)p + f->param;
 }
 
+/* Reads every parameter. Writes their options but not `given`. */
 void sched_params_show(const struct sched_params *p, struct options *o)
 {
     o->credit2_runqueue.word = (uint32_t)p->arrangement;

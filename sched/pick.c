@@ -206,6 +206,10 @@ static struct unit *pull(struct sched *s, struct sched_cpu *c, ns_t now)
     return u;
 }
 
+/*
+ * Writes cur, the slot, queue, masks and given of its runqueue, and both units; elsewhere what
+ * balancing, pushing and pulling move.
+ */
 struct unit *sched_pick(struct sched *s, uint32_t cpu, ns_t now, ns_t *deadline)
 {
     struct sched_cpu *c = &s->cpus[cpu];

@@ -66,6 +66,7 @@ static void insert_alone(struct runq *rq, struct unit *u)
     atomic_set(&rq->reach, u->reach);
 }
 
+/* Writes queue, nr_queued, reach and state; sets HINT_WAITING. */
 void queue_insert(struct sched *s, struct runq *rq, struct unit *u)
 {
     if (RB_EMPTY(&rq->queue)) {
@@ -92,6 +93,7 @@ static struct unit *removal_start(struct unit *u)
     return RB_PARENT(next, queue) == u ? next : RB_PARENT(next, queue);
 }
 
+/* Writes queue, nr_queued and reach; state is the caller's. */
 void queue_remove(struct runq *rq, struct unit *u)
 {
     struct unit *start;

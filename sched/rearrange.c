@@ -105,6 +105,7 @@ static void kick_all(struct sched *s)
     }
 }
 
+/* Reads and writes everything. */
 void sched_rearrange(struct sched *s, const struct sched_params *p, ns_t now)
 {
     struct unit_list waiting = {0};

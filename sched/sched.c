@@ -59,6 +59,7 @@ static void distances_fill(struct sched *s, const uint8_t *distance)
     }
 }
 
+/* Writes params and least_ns. */
 void params_apply(struct sched *s, const struct sched_params *p)
 {
     s->params = *p;

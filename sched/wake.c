@@ -7,6 +7,7 @@
  */
 #include "sched/runq.h"
 
+/* Reads state and paused. Writes wants, wakes, load, and where place_unit puts it. */
 void sched_wake(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY
 {
     runq_lock_unit(u);
@@ -22,6 +23,7 @@ void sched_wake(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY
     runq_unlock_unit(u);
 }
 
+/* Reads cur. Writes wants of what runs there. */
 void sched_sleep(struct sched *s, uint32_t cpu, ns_t now)
 {
     struct sched_cpu *c = &s->cpus[cpu];
@@ -33,6 +35,7 @@ void sched_sleep(struct sched *s, uint32_t cpu, ns_t now)
     spin_unlock(&c->rq->lock);
 }
 
+/* Reads wants, paused and target. Writes on_cpu, state, and where it is placed. */
 void sched_saved(struct sched *s, struct unit *prev, ns_t now) NO_THREAD_SAFETY
 {
     struct cap *serve = NULL; /* of a unit that leaves some of its grant to parked ones */

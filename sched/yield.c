@@ -10,6 +10,7 @@
  */
 #include "sched/runq.h"
 
+/* Reads cur. Writes yielding of what runs there. */
 void sched_yield_current(struct sched *s, uint32_t cpu, ns_t now)
 {
     struct sched_cpu *c = &s->cpus[cpu];
@@ -58,6 +59,7 @@ static void hand_over(struct sched *s, struct sched_cpu *c, struct unit *target,
     target->preferred = true;
 }
 
+/* Reads state and masks of the target. Writes its slot or queue, and yielding of what runs here. */
 bool sched_yield_to(struct sched *s, uint32_t cpu, struct unit *target, ns_t now) NO_THREAD_SAFETY
 {
     struct sched_cpu *c = &s->cpus[cpu];
