@@ -26,7 +26,7 @@ static const struct shell_command own_commands[] = {
 static const struct shell_command *const tables[] = {
     own_commands,         shell_machine_commands, shell_memory_commands, shell_vm_commands,
     shell_pin_commands,   shell_sched_commands,   shell_stats_commands,  shell_top_commands,
-    shell_trace_commands, shell_system_commands,
+    shell_trace_commands, shell_system_commands,  shell_cpu_commands,
 };
 
 static struct shell shell;

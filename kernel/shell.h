@@ -57,6 +57,7 @@ extern const struct shell_command shell_sched_commands[];   /* shell_sched.c */
 extern const struct shell_command shell_stats_commands[];   /* shell_stats.c */
 extern const struct shell_command shell_top_commands[];     /* shell_top.c */
 extern const struct shell_command shell_trace_commands[];   /* shell_trace.c */
+extern const struct shell_command shell_cpu_commands[];     /* shell_cpu.c */
 extern const struct shell_command shell_system_commands[];  /* shell_system.c */
 
 void shell_printf(struct shell *sh, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -9,6 +9,7 @@
 #include "kernel/cpu.h"
 #include "kernel/machine.h"
 #include "kernel/mem_init.h"
+#include "kernel/schedule.h"
 #include "kernel/shell.h"
 #include "kernel/shell_parts.h"
 #include "kernel/topology_json.h"
@@ -19,7 +20,7 @@ enum topology_phase { TOPOLOGY_HEAD, TOPOLOGY_CPUS, TOPOLOGY_NODES, TOPOLOGY_TAI
 
 static bool cpu_is_online(uint32_t cpu)
 {
-    return cpus[cpu] && atomic_get(&cpus[cpu]->online);
+    return cpus[cpu] && sched_cpu_is_online(sched, cpu);
 }
 
 /* ---- parts that `numa` shows too ---- */

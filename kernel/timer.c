@@ -151,3 +151,32 @@ void timer_run_due(ns_t now)
     arch_timer_set(first ? first->deadline : NS_NEVER);
     spin_unlock(&tree->lock);
 }
+
+/* A timer whose handler runs stays: whoever cancels it waits for that by its tree. */
+static bool may_be_adopted(const struct cpu *from, const struct timer *timer)
+{
+    return timer != from->timers->running && timer != &from->slice && timer != &from->work.timer;
+}
+
+void timer_adopt(struct cpu *from) NO_THREAD_SAFETY
+{
+    struct cpu *me = cpu_this();
+    struct timer_tree *mine = me->timers, *its = from->timers;
+    struct timer *next;
+
+    ASSERT(me->id < from->id);
+    spin_lock(&mine->lock);
+    spin_lock_nested(&its->lock);
+    for (struct timer *timer = RB_MIN(timer_rb, &its->rb); timer; timer = next) {
+        next = RB_NEXT(timer_rb, &its->rb, timer);
+        if (!may_be_adopted(from, timer))
+            continue;
+        RB_REMOVE(timer_rb, &its->rb, timer);
+        atomic_set(&timer->cpu, me->id);
+        RB_INSERT(timer_rb, &mine->rb, timer);
+    }
+    next = RB_MIN(timer_rb, &mine->rb);
+    arch_timer_set(next ? next->deadline : NS_NEVER);
+    spin_unlock(&its->lock);
+    spin_unlock(&mine->lock);
+}

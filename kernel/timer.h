@@ -30,6 +30,12 @@ void timer_arm(struct timer *timer, ns_t deadline); /* on this CPU; replaces an 
 bool timer_cancel(struct timer *timer); /* true: it was armed. fn does not run any more then */
 void timer_run_due(ns_t now);           /* this CPU: run what is due, then program the hardware */
 
+/*
+ * The timers of an idle CPU with a higher number than this one come here, but those that make the
+ * CPU itself look: its slice and its share of work.
+ */
+void timer_adopt(struct cpu *from);
+
 /* Makes cpu->timers on the CPU's node; 0 or -ENOMEM. CPU 0's comes before any timer_arm. */
 __attribute__((warn_unused_result)) int timer_cpu_init(struct cpu *cpu);
 

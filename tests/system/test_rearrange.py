@@ -1,4 +1,4 @@
-"""Arrangement and parameters changed at the console while guests run: nothing stops, none is lost."""
+"""Arrangement, parameters and CPUs changed while guests run: nothing stops, nothing is lost."""
 import time
 
 import pytest
@@ -88,3 +88,24 @@ def test_preset_and_back(busy):
     busy.console.run("param sched_preset=default")
     assert busy.console.command("param --json")["asym"] == "on"
     wait_all_run(busy)
+
+
+def test_cpus_leave_and_return(busy):
+    for cpu in (3, 7, 2, 5):
+        assert f"CPU {cpu} is off" in busy.console.run(f"cpu {cpu} off")
+    assert busy.console.command("cpu --json") == [
+        "on", "on", "off", "off", "on", "off", "on", "off"]
+    assert groups(busy)[1] == [[0, 1], [4, 6]]
+    wait_all_run(busy)
+    busy.console.run("param credit2_runqueue=core")
+    assert {v["cpu"] for v in busy.console.command("vcpus --json")
+            if v["state"] == "running"} <= {0, 1, 4, 6}
+    wait_all_run(busy)
+    for cpu in (2, 3, 5, 7):
+        assert f"CPU {cpu} is on" in busy.console.run(f"cpu {cpu} on")
+    assert groups(busy)[1] == PAIRS
+    wait_all_run(busy)
+    assert "stays" in busy.console.run("cpu 0 off")
+    assert "already" in busy.console.run("cpu 5 on")
+    assert "no CPU" in busy.console.run("cpu 8 off")
+    busy.console.run("param credit2_runqueue=socket")

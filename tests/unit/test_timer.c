@@ -222,6 +222,36 @@ static void *run_cpu_2(void *arg)
     return NULL;
 }
 
+/* A CPU that goes off gives its timers to CPU 0, but not its slice; who cancels finds them there.
+ */
+static void test_adoption(void **state)
+{
+    struct probe p = {0}, q = {0};
+    struct timer *slice = &fake_cpu[2].slice;
+
+    (void)state;
+    last_fired = 0;
+    timer_init(&p.timer, probe_fn);
+    timer_init(&q.timer, probe_fn);
+    timer_init(slice, probe_fn);
+    fake_me = &fake_cpu[2];
+    arm(&p, 100);
+    arm(&q, 200);
+    timer_arm(slice, 50);
+    fake_me = &fake_cpu[0];
+    timer_adopt(&fake_cpu[2]);
+    assert_int_equal(hardware[0], 100);
+    assert_int_equal(slice->cpu, 2);
+    assert_int_equal(slice->deadline, 50);
+    fake_me = &fake_cpu[3];
+    assert_true(timer_cancel(&q.timer));
+    fake_me = &fake_cpu[0];
+    timer_run_due(300);
+    assert_int_equal(p.fired, 1);
+    assert_int_equal(q.fired, 0);
+    assert_true(timer_cancel(slice));
+}
+
 static void test_cancel_waits_for_a_running_handler(void **state)
 {
     pthread_t thread;
@@ -254,11 +284,9 @@ int main(void)
 {
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_random_against_model),
-        TEST(test_handler_that_arms_in_the_past),
-        TEST(test_handler_cancels_itself),
-        TEST(test_arming_moves_the_timer),
-        TEST(test_cancel_waits_for_a_running_handler),
+        TEST(test_random_against_model),   TEST(test_handler_that_arms_in_the_past),
+        TEST(test_handler_cancels_itself), TEST(test_adoption),
+        TEST(test_arming_moves_the_timer), TEST(test_cancel_waits_for_a_running_handler),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
