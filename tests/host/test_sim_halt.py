@@ -27,7 +27,7 @@ work=200ns
 
 @pytest.mark.parametrize("halt", ("0", "100ns", "400ns", "600ns", "1us", "5us", "50us"))
 def test_pingpong_goes_on_whatever_a_halt_takes(halt):
-    done = subprocess.run([BUILD / "host/numen-sim", "-", "--json"], input=SCENARIO.format(halt=halt),
+    done = subprocess.run([BUILD / "unit/numen-sim", "-", "--json"], input=SCENARIO.format(halt=halt),
                           text=True, stdout=subprocess.PIPE, timeout=HANG_SECONDS, check=True)
     rate = json.loads(done.stdout)["vms"]["a"]["rate"]["median"]
     assert rate > 0.9e6 / 150  # at worst two halts and their exits a trip

@@ -30,7 +30,7 @@ COLD = 100e-6
 def seconds(moves, every):
     """The work's time when it is pinned to the two CPUs by turns, `every` us from a first move on."""
     pins = "".join(f"[at {100 + i * every}us]\npin.a={(i + 1) % 2}\n" for i in range(moves))
-    done = subprocess.run([BUILD / "host/numen-sim", "-", "--json"], input=SCENARIO + pins, text=True,
+    done = subprocess.run([BUILD / "unit/numen-sim", "-", "--json"], input=SCENARIO + pins, text=True,
                           stdout=subprocess.PIPE, timeout=HANG_SECONDS, check=True)
     return json.loads(done.stdout)["vms"]["a"]["time"]["median"]
 
