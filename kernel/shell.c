@@ -215,8 +215,8 @@ void shell_execute(const char *line)
         shell_printf(sh, "%s has no --json\n", running->name);
         running = NULL;
     } else if (running && sh->argc > 1 + words_taken(running)) {
-        shell_printf(sh, "%s takes no `%s`: %s %s\n", running->name,
-                     sh->argv[1 + words_taken(running)], running->name, running->args);
+        shell_printf(sh, "%s takes no `%s`: `help %s` says what it takes\n", running->name,
+                     sh->argv[1 + words_taken(running)], running->name);
         running = NULL;
     } else if (!running && sh->argc && !sh->staged) {
         shell_printf(sh, "no command `%s`; `help` lists them\n", sh->argv[0]);
