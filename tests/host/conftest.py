@@ -61,6 +61,37 @@ class Topo:
         return words
 
 
+class Sim:
+    """numen-sim over scenarios that are given as text; `run` is what it said on both streams."""
+
+    def __init__(self, folder):
+        self.path = folder / "s.ini"
+        self.errors = ""
+
+    def run(self, text, *arguments, status=0, program="unit/numen-sim"):
+        self.path.write_text(text)
+        done = subprocess.run([BUILD / program, self.path, *map(str, arguments)],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=HANG_SECONDS,
+                              check=False)
+        self.errors = done.stderr.decode()
+        assert done.returncode == status, (arguments, self.errors)
+        return done.stdout.decode()
+
+    def json(self, text, *arguments, **how):
+        return json.loads(self.run(text, "--json", *arguments, **how))
+
+    def medians(self, text, *arguments, **how):
+        """{VM: {metric: median}}; the machine's under ''."""
+        got = self.json(text, *arguments, **how)
+        return {name: {metric: one["median"] for metric, one in metrics.items()}
+                for name, metrics in [*got["vms"].items(), ("", got["machine"])]}
+
+
+@pytest.fixture
+def sim(tmp_path):
+    return Sim(tmp_path)
+
+
 @pytest.fixture
 def topo(tmp_path):
     return Topo(tmp_path)

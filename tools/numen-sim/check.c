@@ -7,14 +7,31 @@
  * - No unit waits while a CPU that it may use has been idle for longer than the rate limit and one
  *   more try (SCHEDULER: "A runnable unit never waits longer"), given time for kicks to arrive.
  *
- * A breach ends the program with what it was and the last events.
+ * A breach ends the program with what it was and the last events; so does an ASSERT of the linked
+ * code that fails, with or without --check.
  */
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "hv/assert.h"
 #include "hv/bits.h"
 #include "tools/numen-sim/record.h"
 #include "tools/numen-sim/vcpu.h"
+
+/* The code that asserts knows no simulation: one runs at a time. */
+static const struct sim *watched;
+
+void check_watch(const struct sim *sim)
+{
+    watched = sim;
+}
+
+static _Noreturn void stop(const struct sim *sim)
+{
+    if (sim && sim->record)
+        record_print_last(sim->record, stderr);
+    exit(EXIT_FAILURE);
+}
 
 __attribute__((format(printf, 2, 3))) static _Noreturn void breach(const struct sim *sim,
                                                                    const char *format, ...)
@@ -26,9 +43,14 @@ __attribute__((format(printf, 2, 3))) static _Noreturn void breach(const struct 
     vfprintf(stderr, format, args);
     va_end(args);
     fputc('\n', stderr);
-    if (sim->record)
-        record_print_last(sim->record, stderr);
-    exit(EXIT_FAILURE);
+    stop(sim);
+}
+
+void assert_failed(const char *expr, const char *file, int line)
+{
+    fprintf(stderr, "numen-sim: check failed at %llu ns: %s:%d: ASSERT(%s)\n",
+            (unsigned long long)(watched ? watched->now : 0), file, line, expr);
+    stop(watched);
 }
 
 static void check_cpu(const struct sim *sim, const struct sim_cpu *c)

@@ -136,6 +136,27 @@ static double seconds_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+/* ---- progress, on standard error once a second of the host's time ---- */
+
+static struct {
+    double begun, told;
+    uint64_t events; /* of the seeds that are done */
+    uint32_t seed, seeds;
+} progress;
+
+static void progress_tell(const struct sim *sim)
+{
+    double now = seconds_now();
+    uint64_t events = progress.events + sim->nevents;
+
+    if (now - progress.told < PROGRESS_SECS)
+        return;
+    progress.told = now;
+    fprintf(stderr, "numen-sim: seed %u of %u, %.3f of at most %.3f s, %.2f M events/s\n",
+            progress.seed + 1, progress.seeds, (double)(sim->now - NS_PER_SEC) / 1e9,
+            (double)(sim->end - NS_PER_SEC) / 1e9, (double)events / (now - progress.begun) / 1e6);
+}
+
 /* The first seed is the one that is looked at closely. */
 static void run_seed(const struct run *run, const struct scenario *scenario, uint32_t i,
                      struct results *results)
@@ -145,9 +166,11 @@ static void run_seed(const struct run *run, const struct scenario *scenario, uin
     FILE *svg = open_for(i ? NULL : run->svg);
 
     sim->check = run->check;
+    sim->progress = progress_tell;
     if (trace || svg || run->check)
         sim->record = record_new(sim, trace, svg);
-    sim_run(sim);
+    if (!sim_run(sim))
+        errx(EXIT_USAGE, "%s: every VM was done before the warm-up was over", run->path);
     results_add(results, sim);
     if (svg)
         timeline_draw(sim, svg);
@@ -159,20 +182,13 @@ static void run_seed(const struct run *run, const struct scenario *scenario, uin
 
 static void run_all(const struct run *run, const struct scenario *scenario, struct results *results)
 {
-    double begun = seconds_now(), told = begun;
-
-    for (uint32_t i = 0; i < run->seeds; i++) {
-        double now;
-
-        run_seed(run, scenario, i, results);
-        now = seconds_now();
-        if (now - told < PROGRESS_SECS)
-            continue;
-        told = now;
-        fprintf(stderr, "numen-sim: %u of %u seeds, %.2f M events/s\n", i + 1, run->seeds,
-                (double)results->events / (now - begun) / 1e6);
+    progress.begun = progress.told = seconds_now();
+    progress.seeds = run->seeds;
+    for (progress.seed = 0; progress.seed < run->seeds; progress.seed++) {
+        run_seed(run, scenario, progress.seed, results);
+        progress.events = results->events;
     }
-    results->seconds = seconds_now() - begun;
+    results->seconds = seconds_now() - progress.begun;
 }
 
 int main(int argc, char **argv)

@@ -200,17 +200,42 @@ static uint32_t latency_from(const struct sim *sim, const struct sim_vnode *vnod
     return (uint32_t)(sum / 1024);
 }
 
-static void vnode_sum_up(const struct sim *sim, struct sim_vnode *vnode)
+/* Shares add up to the whole: what rounding leaves goes to the largest. */
+static void shares_fill(struct sim_vnode *vnode, const uint64_t *bytes, uint32_t nodes)
 {
-    uint32_t nodes = sim->memory.truth->nnodes;
+    uint32_t largest = 0, given = 0;
     uint64_t all = 0;
 
-    for (uint32_t n = 0; n < nodes; n++)
-        all += vnode->bytes[n];
-    for (uint32_t n = 0; n < nodes; n++)
-        vnode->share[n] = (uint32_t)(vnode->bytes[n] * 1024 / MAX(all, 1u));
-    for (uint32_t n = 0; n < nodes; n++)
-        vnode->latency[n] = latency_from(sim, vnode, n);
+    for (uint32_t n = 0; n < nodes; n++) {
+        all += bytes[n];
+        largest = bytes[n] > bytes[largest] ? n : largest;
+    }
+    for (uint32_t n = 0; n < nodes; n++) {
+        vnode->share[n] = (uint32_t)(bytes[n] * 1024 / MAX(all, 1u));
+        given += vnode->share[n];
+    }
+    vnode->share[largest] += 1024 - given;
+}
+
+/* A virtual node that is too small for a page uses what the whole VM has. */
+static void vnodes_sum_up(const struct sim *sim, struct sim_vm *vm)
+{
+    uint32_t nodes = sim->memory.truth->nnodes;
+    uint64_t whole[NODES_MAX] = {0};
+
+    for (uint32_t i = 0; i < vm->placement.count; i++)
+        for (uint32_t n = 0; n < nodes; n++)
+            whole[n] += vm->vnodes[i].bytes[n];
+    for (uint32_t i = 0; i < vm->placement.count; i++) {
+        struct sim_vnode *vnode = &vm->vnodes[i];
+        bool empty = true;
+
+        for (uint32_t n = 0; n < nodes; n++)
+            empty &= !vnode->bytes[n];
+        shares_fill(vnode, empty ? whole : vnode->bytes, nodes);
+        for (uint32_t n = 0; n < nodes; n++)
+            vnode->latency[n] = latency_from(sim, vnode, n);
+    }
 }
 
 int pages_give(struct sim *sim, struct sim_vm *vm)
@@ -221,7 +246,7 @@ int pages_give(struct sim *sim, struct sim_vm *vm)
         return err;
     vm->vnodes = sim_alloc(vm->placement.count, sizeof(*vm->vnodes));
     err = take_pages(sim, vm);
-    for (uint32_t i = 0; !err && i < vm->placement.count; i++)
-        vnode_sum_up(sim, &vm->vnodes[i]);
+    if (!err)
+        vnodes_sum_up(sim, vm);
     return err;
 }

@@ -23,7 +23,8 @@
 
 struct line {
     char section[64], name[64], value[512];
-    int number; /* 0: from --set */
+    int number;  /* 0: from --set */
+    bool header; /* of its section, not a setting */
     bool used;
 };
 
@@ -32,6 +33,7 @@ struct reader {
     FILE *file;
     int at;         /* line being read */
     bool continues; /* it is indented: more of the value before */
+    bool refused;   /* that line or one before, and said so */
     struct line *lines;
     uint32_t count;
     struct scenario *scenario;
@@ -54,17 +56,6 @@ __attribute__((format(printf, 3, 4))) static bool wrong(const struct reader *r, 
 }
 
 /* ---- collecting lines ---- */
-
-static char *next_line(char *text, int bytes, void *stream)
-{
-    struct reader *r = stream;
-
-    r->at++;
-    if (!fgets(text, bytes, r->file))
-        return NULL;
-    r->continues = *text == ' ' || *text == '\t';
-    return text;
-}
 
 static bool collect(struct reader *r, const char *section, const char *name, const char *value,
                     int number)
@@ -96,13 +87,71 @@ static bool append(struct reader *r, const char *value)
     return true;
 }
 
+/* In a file: of two settings of one thing, or two sections, one would go unnoticed. */
+static bool collect_once(struct reader *r, const char *section, const char *name, const char *value)
+{
+    for (uint32_t i = 0; i < r->count; i++) {
+        const struct line *l = &r->lines[i];
+
+        if (strcmp(l->section, section) == 0 && strcmp(l->name, name) == 0)
+            return wrong(r, r->at, "[%s]%s%s stands here and in line %d; once is accepted", section,
+                         *name ? " " : "", name, l->number);
+    }
+    return collect(r, section, name, value, r->at);
+}
+
+/* libinih tells of settings only, and an empty section is to be seen as well. */
+static bool collect_header(struct reader *r, const char *text)
+{
+    size_t length = strcspn(text + 1, "]");
+    char section[sizeof(r->lines->section)];
+
+    if (length >= sizeof(section))
+        return wrong(r, r->at, "too long");
+    memcpy(section, text + 1, length);
+    section[length] = 0;
+    if (!collect_once(r, section, "", ""))
+        return false;
+    r->lines[r->count - 1].header = true;
+    return true;
+}
+
+/* A line that does not fit would come in two parts, the second of which means something else. */
+static char *next_line(char *text, int bytes, void *stream)
+{
+    struct reader *r = stream;
+
+    if (r->refused || !fgets(text, bytes, r->file))
+        return NULL;
+    r->at++;
+    r->continues = *text == ' ' || *text == '\t';
+    if (!strchr(text, '\n') && !feof(r->file))
+        r->refused = !wrong(r, r->at, "longer than %d characters, or not a text", bytes - 2);
+    else if (*text == '[')
+        r->refused = !collect_header(r, text);
+    return text;
+}
+
 static int on_line(void *user, const char *section, const char *name, const char *value)
 {
     struct reader *r = user;
 
+    if (r->refused)
+        return false;
     if (r->continues && r->count && strcmp(r->lines[r->count - 1].name, name) == 0)
-        return append(r, value);
-    return collect(r, section, name, value, r->at);
+        r->refused = !append(r, value);
+    else
+        r->refused = !collect_once(r, section, name, value);
+    return !r->refused;
+}
+
+/* "at 0.5s.weight.web": the time ends at the first point before a letter. */
+static char *point_of_action(char *text)
+{
+    for (char *point = strchr(text, '.'); point; point = strchr(point + 1, '.'))
+        if (point[1] >= 'a' && point[1] <= 'z')
+            return point;
+    return NULL;
 }
 
 /* "vm.web.vcpus=4", "machine.sockets=2"; without a point, an option of the command line. */
@@ -119,7 +168,7 @@ static bool collect_setting(struct reader *r, const char *setting)
         return wrong(r, 0, "%s: expected section.key=value", setting);
     *value++ = 0;
     name = text;
-    point = strrchr(text, '.');
+    point = strncmp(text, "at ", 3) == 0 ? point_of_action(text) : strrchr(text, '.');
     if (point) {
         bool vm = strncmp(text, "vm.", 3) == 0 && point > text + 2;
 
@@ -159,7 +208,7 @@ static bool read_table_section(struct reader *r, const char *section, const stru
         if (strcmp(l->section, section) != 0)
             continue;
         l->used = true;
-        if (!set_key(r, l, keys, object))
+        if (!l->header && !set_key(r, l, keys, object))
             return false;
     }
     return true;
@@ -168,6 +217,7 @@ static bool read_table_section(struct reader *r, const char *section, const stru
 static bool read_options(struct reader *r)
 {
     struct options *o = &r->scenario->options;
+    char takes[256];
 
     options_default(o);
     for (uint32_t i = 0; i < r->count; i++) {
@@ -177,12 +227,15 @@ static bool read_options(struct reader *r)
         if (strcmp(l->section, "options") != 0)
             continue;
         l->used = true;
+        if (l->header)
+            continue;
         if (id == OPTION_COUNT)
             return wrong(r, l->number, "option %s is unknown; docs/parameters.md lists them",
                          l->name);
-        if (option_set(o, id, l->value))
-            return wrong(r, l->number, "%s=%s: not accepted; docs/parameters.md says what is",
-                         l->name, l->value);
+        if (option_set(o, id, l->value)) {
+            option_takes(id, takes, sizeof(takes));
+            return wrong(r, l->number, "%s=%s: %s takes %s", l->name, l->value, l->name, takes);
+        }
     }
     return true;
 }
@@ -247,7 +300,7 @@ static bool read_vm_line(struct reader *r, struct scenario_vm *vm, struct line *
     const struct workload *w = vm->workload;
 
     l->used = true;
-    if (strcmp(l->name, "workload") == 0)
+    if (l->header || strcmp(l->name, "workload") == 0)
         return true;
     if (keys_find(vm_keys, l->name))
         return set_key(r, l, vm_keys, vm);
@@ -265,6 +318,19 @@ static bool read_vm_line(struct reader *r, struct scenario_vm *vm, struct line *
     if (is_last(r, l))
         snprintf(guest + strlen(guest), bytes - strlen(guest), " %s=%s", l->name, l->value);
     return true;
+}
+
+/* Where the key that `word` begins with was given last, or the section's first line. */
+static int line_of_word(const struct reader *r, const char *section, const char *word)
+{
+    const struct line *found = NULL;
+    size_t length = strcspn(word, "=");
+
+    for (const struct line *l = r->lines; l < &r->lines[r->count]; l++)
+        if (strcmp(l->section, section) == 0 &&
+            (!found || (strlen(l->name) == length && strncmp(l->name, word, length) == 0)))
+            found = l;
+    return found ? found->number : r->at;
 }
 
 static bool read_vm(struct reader *r, struct scenario_vm *vm)
@@ -286,7 +352,8 @@ static bool read_vm(struct reader *r, struct scenario_vm *vm)
             return false;
     warnings.count = 0;
     if (guest_line_parse(guest, &vm->guest, &error, &warnings))
-        return wrong(r, vm->line, "[vm %s]: %s", vm->name, error.text);
+        return wrong(r, line_of_word(r, section, guest + error.offset), "[%s]: %s", section,
+                     error.text);
     if (warnings.count)
         return wrong(r, vm->line, "[vm %s]: %s", vm->name, warnings.text[0]);
     return true;
@@ -319,6 +386,7 @@ static bool read_action(struct reader *r, const struct line *l)
             "[%s] %s=%s: there are offline=CPU, online=CPU, weight.VM=NUMBER, cap.VM=PERCENT, "
             "pin.VM=CPUS and option.NAME=VALUE, at a time such as 500ms",
             l->section, l->name, l->value);
+    a->line = l->number;
     s->nactions++;
     return true;
 }
@@ -331,7 +399,7 @@ static bool read_actions(struct reader *r)
         if (strncmp(l->section, "at ", 3) != 0)
             continue;
         l->used = true;
-        if (!read_action(r, l))
+        if (!l->header && !read_action(r, l))
             return false;
     }
     return true;
@@ -365,9 +433,11 @@ static bool all_used(const struct reader *r)
 static bool read_all(struct reader *r, const char *const settings[], uint32_t nsettings)
 {
     struct scenario *s = r->scenario;
-    const char *fault;
+    char fault[SCENARIO_FAULT_CHARS];
     int line = ini_parse_stream(next_line, r, on_line, r);
 
+    if (r->refused)
+        return false;
     if (line > 0)
         return wrong(r, line, "neither a [section] nor key=value");
     for (uint32_t i = 0; i < nsettings; i++)
@@ -377,8 +447,12 @@ static bool read_all(struct reader *r, const char *const settings[], uint32_t ns
         !read_table_section(r, "machine", machine_keys, &s->machine) || !read_options(r) ||
         !read_vms(r) || !read_actions(r) || !all_used(r))
         return false;
-    fault = machine_config_fault(&s->machine);
-    return fault ? wrong(r, r->at, "[machine] cannot be: %s", fault) : true;
+    if (!scenario_machine_fits(s, fault))
+        return wrong(r, line_of_word(r, "machine", ""), "[machine] cannot be: %s", fault);
+    if (s->run.warmup >= s->run.duration)
+        return wrong(r, line_of_word(r, "run", "warmup="), "warmup takes less than duration");
+    line = scenario_parts_fit(s, fault);
+    return line < 0 ? true : wrong(r, line, "%s", fault);
 }
 
 struct scenario *scenario_read(const char *path, const char *const settings[], uint32_t nsettings)

@@ -23,6 +23,7 @@
 
 #define SCENARIO_NAME_CHARS (GUEST_NAME_CHARS + 12)
 #define SCENARIO_VMS_MAX    256u
+#define SCENARIO_VCPUS_MAX  1000000u
 #define SCENARIO_ACTIONS    256u
 
 struct run_config {
@@ -61,6 +62,7 @@ struct scenario_action {
     enum action_kind kind;
     char name[SCENARIO_NAME_CHARS]; /* of a VM or an option */
     char value[OPTION_TEXT_CHARS];
+    int line;
     uint64_t number;          /* CPU, weight or cap */
     struct guest_ranges cpus; /* of a pin */
 };

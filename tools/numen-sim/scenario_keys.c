@@ -65,31 +65,6 @@ const struct key vm_keys[] = {
     KEY_END,
 };
 
-static uint64_t node_count(const struct machine_config *m)
-{
-    return m->nodes ? m->nodes : m->sockets;
-}
-
-const char *machine_config_fault(const struct machine_config *m)
-{
-    uint64_t domains = m->sockets * m->dies, nodes = node_count(m);
-
-    if (domains > CPUS_MAX || m->cores * m->threads > CPUS_MAX ||
-        domains * m->cores * m->threads > CPUS_MAX)
-        return "more than 4096 CPUs";
-    if (nodes > NODES_MAX)
-        return "more than 64 nodes";
-    if (domains % nodes && nodes % domains)
-        return "dies and nodes do not divide each other";
-    if (nodes > domains && m->cores % (nodes / domains))
-        return "a die's cores do not divide evenly over its nodes";
-    if (m->distance.count && m->distance.count != nodes * nodes)
-        return "distance needs a row and a column a node";
-    if (m->smt.count < m->threads)
-        return "smt needs a speed for each number of busy threads";
-    return NULL;
-}
-
 bool guest_has_key(const char *name)
 {
     static const char *const names[] = {"vcpus",   "memory", "weight",  "cap",      "cpus", "nodes",

@@ -6,8 +6,13 @@
 
 extern const struct key run_keys[], machine_keys[], vm_keys[];
 
-/* NULL, or why there is no such machine. */
-const char *machine_config_fault(const struct machine_config *m);
+#define SCENARIO_FAULT_CHARS 256u
+
+/* Else `fault`, of SCENARIO_FAULT_CHARS, says why there is no such machine. */
+bool scenario_machine_fits(const struct scenario *s, char *fault);
+
+/* -1, or the line that asks for what is not there, and `fault` says what. */
+int scenario_parts_fit(const struct scenario *s, char *fault);
 
 /* Is `name` a key of a boot module's line? */
 bool guest_has_key(const char *name);

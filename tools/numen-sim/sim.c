@@ -15,6 +15,8 @@
 #include "tools/numen-sim/memory.h"
 #include "tools/numen-sim/vcpu.h"
 
+#define PROGRESS_EVENTS 0x40000u
+
 /* ---- the machine ---- */
 
 /* The value of the last range that holds `cpu`, or `otherwise`. */
@@ -195,6 +197,7 @@ struct sim *sim_new(const struct scenario *scenario, uint64_t seed)
     scheduler_build(sim);
     vms_build(sim);
     actions_plan(sim);
+    check_watch(sim);
     return sim;
 }
 
@@ -212,6 +215,7 @@ static void vm_free(struct sim_vm *vm)
 
 void sim_free(struct sim *sim)
 {
+    check_watch(NULL);
     for (uint32_t i = 0; i < sim->nvms; i++)
         vm_free(&sim->vms[i]);
     actions_free(sim);
@@ -249,7 +253,7 @@ static void handle(struct sim *sim, struct event *e)
     }
 }
 
-void sim_run(struct sim *sim)
+bool sim_run(struct sim *sim)
 {
     bool can_end = sim->vms_left > 0;
     struct event *e;
@@ -260,6 +264,8 @@ void sim_run(struct sim *sim)
         handle(sim, e);
         if (sim->check)
             check_all(sim);
+        if (sim->progress && sim->nevents % PROGRESS_EVENTS == 0)
+            sim->progress(sim);
         if (can_end && !sim->vms_left)
             break;
     }
@@ -267,4 +273,5 @@ void sim_run(struct sim *sim)
         sim->now = sim->end;
     for (uint32_t i = 0; i < sim->ncpus; i++)
         cpu_account(sim, &sim->cpus[i]);
+    return sim->now > sim->measured_from;
 }

@@ -115,7 +115,7 @@ struct sim_vm {
     ns_t started_at, finished_at;  /* NS_NEVER: not yet */
     struct histogram wake_latency; /* ns from wake to pick */
     void *state;                   /* the workload's, zeroed */
-    struct event tick;             /* the workload\'s own timer */
+    struct event tick;             /* the workload's own timer */
     uint64_t *masks;               /* of all its units */
     struct cap cap;                /* shared by its units if they have one */
     struct event refill;           /* of the cap */
@@ -150,7 +150,8 @@ struct sim {
     uint32_t nplanned;
 
     uint64_t nevents;
-    struct record *record; /* trace and timeline; NULL: none kept */
+    void (*progress)(const struct sim *sim); /* called now and then; NULL: nobody wants to know */
+    struct record *record;                   /* trace and timeline; NULL: none kept */
     bool check;
 };
 
@@ -158,8 +159,11 @@ struct sim {
 struct sim *sim_new(const struct scenario *scenario, uint64_t seed);
 void sim_free(struct sim *sim);
 
-/* Until the duration is over, or until every VM that has an end has reached it. */
-void sim_run(struct sim *sim);
+/*
+ * Until the duration is over, or until every VM that has an end has reached it. False: that came
+ * before the warm-up was over, so nothing was measured.
+ */
+__attribute__((warn_unused_result)) bool sim_run(struct sim *sim);
 
 void vm_start(struct sim *sim, struct sim_vm *vm);
 
@@ -178,6 +182,7 @@ void speed_leave(struct sim *sim, struct sim_cpu *c);       /* takes c->cur away
 uint64_t speed_warm_up(struct sim *sim, struct sim_cpu *c); /* work that cold caches cost */
 
 /* ---- check.c ---- */
+void check_watch(const struct sim *sim); /* whose last events a failed ASSERT shows; NULL: none's */
 void check_all(struct sim *sim);
 
 #endif

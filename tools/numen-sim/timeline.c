@@ -8,6 +8,7 @@
 #include "tools/numen-sim/timeline.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "hv/bits.h"
 #include "tools/numen-sim/record.h"
@@ -96,6 +97,24 @@ static void draw_legend(const struct sim *sim, int y, FILE *out)
                 LEFT + (int)(i % 8) * 150 + 16, y + (int)(i / 8) * LEGEND + 10, sim->vms[i].name);
 }
 
+/* Names of VMs are letters and digits, but a path may be anything. */
+static void draw_escaped(const char *text, FILE *out)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || strchr("<>&'\"", *text))
+            fprintf(out, "&#%u;", (unsigned char)*text < ' ' ? '?' : (unsigned)*text);
+        else
+            fputc(*text, out);
+}
+
+static void draw_title(const struct sim *sim, FILE *out)
+{
+    fprintf(out, "<text x='%d' y='14' font-size='13'>", LEFT);
+    draw_escaped(sim->scenario->path, out);
+    fprintf(out, ": simulated%s</text>\n",
+            sim->record->dropped ? ", cut where there was too much to draw" : "");
+}
+
 void timeline_draw(const struct sim *sim, FILE *out)
 {
     const struct record *r = sim->record;
@@ -105,10 +124,9 @@ void timeline_draw(const struct sim *sim, FILE *out)
     fprintf(out,
             "<svg xmlns='http://www.w3.org/2000/svg' width='%d' height='%d' "
             "font-family='sans-serif' font-size='10'>\n"
-            "<rect width='100%%' height='100%%' fill='white'/>\n"
-            "<text x='%d' y='14' font-size='13'>%s: simulated%s</text>\n",
-            LEFT + WIDTH + 40, height, LEFT, sim->scenario->path,
-            r->dropped ? ", cut where there was too much to draw" : "");
+            "<rect width='100%%' height='100%%' fill='white'/>\n",
+            LEFT + WIDTH + 40, height);
+    draw_title(sim, out);
     draw_axis(sim, bottom, out);
     for (uint32_t i = 0; i < r->nspans; i++)
         draw_span(sim, &r->spans[i], out);

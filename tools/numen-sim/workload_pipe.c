@@ -100,7 +100,7 @@ static void measure(struct sim *sim, struct sim_vm *vm)
 static uint32_t report(const struct sim *sim, const struct sim_vm *vm, struct metric metrics[])
 {
     ns_t end = MIN(sim->now, vm->finished_at);
-    double seconds = (double)(end - sim->measured_from) / (double)NS_PER_SEC;
+    double seconds = (double)(MAX(end, sim->measured_from) - sim->measured_from) / 1e9;
     const struct pipe_vm *state = vm->state;
     uint64_t interrupts = 0, halts = 0;
     double loops = (double)(state->turns - state->turns_before) / 2;

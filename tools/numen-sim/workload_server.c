@@ -17,6 +17,7 @@ struct server_params {
 struct server_vm {
     ns_t line[LINE_MAX]; /* when each came; a ring */
     uint64_t come, taken, done, dropped;
+    uint64_t latency_ns; /* of all that are done */
     struct histogram latency;
 };
 
@@ -74,6 +75,7 @@ static void next(struct sim *sim, struct vcpu *v)
 
     if (state->serves) {
         vm->done++;
+        vm->latency_ns += sim->now - state->came;
         histogram_add(&vm->latency, sim->now - state->came);
     }
     state->serves = vm->taken < vm->come;
@@ -92,7 +94,7 @@ static void measure(struct sim *sim, struct sim_vm *vm)
     struct server_vm *state = vm->state;
 
     (void)sim;
-    state->done = state->dropped = 0;
+    state->done = state->dropped = state->latency_ns = 0;
     state->latency = (struct histogram){0};
 }
 
@@ -111,7 +113,10 @@ static uint32_t report(const struct sim *sim, const struct sim_vm *vm, struct me
             (struct metric){cuts[i].name, "us",
                             (double)histogram_at(&state->latency, cuts[i].permille) / 1e3, false};
     metrics[4] = (struct metric){"dropped", "", (double)state->dropped, false};
-    return 5;
+    metrics[5] =
+        (struct metric){"latency-mean", "us",
+                        (double)state->latency_ns / (double)MAX(state->done, 1u) / 1e3, false};
+    return 6;
 }
 
 const struct workload workload_server = {

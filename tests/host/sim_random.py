@@ -1,0 +1,129 @@
+"""Random scenarios for numen-sim: any machine, options, VMs and changes that the reader accepts.
+
+`scenario(seed)` is text. All that happens is short: a few milliseconds to a tenth of a second.
+"""
+import random
+import sys
+
+MIB_A_NODE = 256
+ARRANGEMENTS = ("cpu", "core", "llc", "socket", "node", "all")
+LOCKS = ("spin", "ticket", "ticket-ple", "ticket-pv", "queued")
+
+
+def machine(rng):
+    """Keys of [machine], and (CPUs, nodes): 1 to 64 CPUs, 1 to 4 threads a core."""
+    while True:
+        sockets, dies, threads = rng.choice((1, 1, 2, 4)), rng.choice((1, 1, 2)), rng.randint(1, 4)
+        cores = rng.choice((1, 2, 3, 4, 6, 8))
+        cpus = sockets * dies * cores * threads
+        if cpus <= 64:
+            break
+    nodes = rng.choice((0, 1, sockets * dies))
+    keys = {"sockets": sockets, "dies": dies, "cores": cores, "threads": threads, "nodes": nodes,
+            "node_memory": f"{MIB_A_NODE}M"}
+    if rng.random() < 0.2:
+        keys["priority"] = f"{rng.randrange(cpus)}:{rng.randint(0, 9)}"
+    if rng.random() < 0.2:
+        keys["cpu_speed"] = f"0-{rng.randrange(cpus)}:0.{rng.randint(1, 9)}"
+    if rng.random() < 0.2:
+        keys["bandwidth"] = "10G"
+    for cost in ("exit", "ipi", "wake", "switch", "halt"):
+        if rng.random() < 0.3:
+            keys[cost] = rng.choice(("0", "1ns", "300ns", "5us", "50us"))
+    return keys, cpus, nodes or sockets
+
+
+def options(rng):
+    keys = {"credit2_runqueue": rng.choice(ARRANGEMENTS)}
+    if rng.random() < 0.3:
+        keys["sched_credit2_max_cpus_runqueue"] = rng.choice((1, 2, 3, 8, 64))
+    if rng.random() < 0.15:
+        keys["sched_preset"] = "credit2-2016"
+    if rng.random() < 0.3:
+        keys["sched_ratelimit_us"] = rng.choice((0, 1, 100, 1000, 20000))
+    if rng.random() < 0.2:
+        keys["asym"] = "off"
+    if rng.random() < 0.2:
+        keys["numa"] = rng.choice(("off", "fake=2", "noacpi"))
+    return keys
+
+
+def cpu_ranges(rng, cpus):
+    first = rng.randrange(cpus)
+    last = rng.randrange(first, cpus)
+    more = f",{rng.randrange(cpus)}" if rng.random() < 0.3 else ""
+    return (f"{first}" if first == last else f"{first}-{last}") + more
+
+
+def workload(rng):
+    kind = rng.choice(("cpu", "cpu", "burst", "burst", "build", "server", "stream", "ebizzy",
+                       "pingpong", "lock", "pipe", "messaging"))
+    keys = {"workload": kind}
+    if kind == "cpu" and rng.random() < 0.3:
+        keys["work"] = rng.choice(("1us", "3ms", "20ms"))
+    elif kind == "burst":
+        keys |= {"busy": rng.choice(("1us", "50us", "2ms")),
+                 "sleep": rng.choice(("0", "1us", "80us", "3ms")),
+                 "exponential": rng.choice(("on", "off"))}
+    elif kind == "build":
+        keys |= {"jobs": rng.randint(1, 40), "burst": "300us", "io": rng.choice(("0", "60us")),
+                 "stage": rng.choice((0, 1, 7)), "serial": rng.choice(("0", "100us"))}
+    elif kind == "server":
+        keys |= {"interval": rng.choice(("5us", "200us")), "service": rng.choice(("1us", "150us"))}
+    elif kind == "ebizzy":
+        keys |= {"batch": rng.choice((1, 100))}
+    elif kind == "lock":
+        keys |= {"kind": rng.choice(LOCKS), "locks": rng.randint(1, 4),
+                 "think": rng.choice(("0", "5us")), "threshold": rng.choice(("1us", "100us"))}
+    elif kind == "messaging":
+        keys |= {"pairs": rng.randint(1, 10), "buffer": rng.choice((2, 90))}
+    return keys
+
+
+def vm(rng, cpus, nodes):
+    keys = workload(rng) | {"vcpus": rng.choice((1, 1, 2, 3, 4, 8, 17)), "memory": "2M"}
+    if rng.random() < 0.5:
+        keys["weight"] = rng.choice((1, 64, 256, 512, 65535))
+    if rng.random() < 0.3:
+        keys["cpus"] = cpu_ranges(rng, cpus)
+    if rng.random() < 0.2:
+        keys["nodes"] = rng.randrange(nodes)
+    if rng.random() < 0.2:
+        keys["l3-cache"] = "on"
+    if rng.random() < 0.3:
+        keys["count"] = rng.randint(1, 3)
+    if rng.random() < 0.3:
+        keys["start"] = f"{rng.randint(0, 8000)}us"
+    return keys
+
+
+def action(rng, cpus, names):
+    kind = rng.choice(("offline", "offline", "online", "weight", "pin", "option"))
+    if kind in ("offline", "online"):
+        return kind, rng.randrange(cpus)
+    if kind == "weight":
+        return f"weight.{rng.choice(names)}", rng.choice((1, 100, 256, 65535))
+    if kind == "pin":
+        return f"pin.{rng.choice(names)}", cpu_ranges(rng, cpus)
+    return "option.sched_ratelimit_us", rng.choice((0, 500, 3000))
+
+
+def scenario(seed):
+    rng = random.Random(seed)
+    machine_keys, cpus, nodes = machine(rng)
+    sections = {"run": {"duration": f"{rng.choice((5, 20, 20, 60))}ms"}, "machine": machine_keys,
+                "options": options(rng)}
+    if str(sections["options"].get("numa", "on")) != "on":
+        nodes = 1
+    names = [f"v{i}" for i in range(rng.choice((1, 1, 2, 3, 5)))]
+    for name in names:
+        sections[f"vm {name}"] = vm(rng, cpus, nodes)
+    for _ in range(rng.choice((0, 0, 3, 12))):
+        name, value = action(rng, cpus, names)
+        sections.setdefault(f"at {rng.randint(0, 15000)}us", {})[name] = value
+    return "".join(f"[{section}]\n" + "".join(f"{key}={value}\n" for key, value in keys.items())
+                   for section, keys in sections.items())
+
+
+if __name__ == "__main__":
+    print(scenario(int(sys.argv[1])), end="")
