@@ -166,3 +166,10 @@ def test_pipe_on_one_vcpu(sim):
     got = sim.medians(scenario(TWO_CPUS + FREE, a=keys))["a"]
     assert got["time"] == near(1000 * 2 * 1.2e-6, 0.02)
     assert got["ipis-per-loop"] == pytest.approx(0, abs=0.01)
+
+
+def test_an_interrupt_during_an_exit(sim):
+    """It is looked at when the exit has been paid: time goes on (it once stood still)."""
+    text = scenario(TWO_CPUS + "exit=50us\nipi=5us\n", "20ms",
+                    a={"workload": "pingpong", "vcpus": 8, "count": 2})
+    assert sim.medians(text)["a1"]["rate"] > 1000

@@ -122,7 +122,7 @@ void cpu_arm(struct sim *sim, struct sim_cpu *c)
     if (c->saving || c->arriving)
         next = c->ready_at;
     else if (c->cur)
-        next = MIN(MIN(next, c->notice_at), work_end(sim, c));
+        next = MIN(MIN(next, MAX(c->notice_at, c->ready_at)), work_end(sim, c));
     event_set(&sim->events, &c->event, next == NS_NEVER ? next : MAX(next, sim->now));
 }
 
