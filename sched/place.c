@@ -121,7 +121,7 @@ ns_t place_overdue_at(const struct sched *s, const struct unit *u, ns_t now)
 {
     if (!s->params.overdue_push || !(u->reach & neighbour_fold(s, u->rq, HINT_IDLE)))
         return NS_NEVER;
-    return now + s->params.ratelimit_ns;
+    return now + s->least_ns; /* not the rate limit, which may be 0: time has to pass in between */
 }
 
 static void place_busy(struct sched *s, struct unit *u, ns_t now)

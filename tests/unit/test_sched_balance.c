@@ -204,9 +204,39 @@ static void test_idle_target_pulls_from_lowest_priority(void **state)
     }
 }
 
+/*
+ * Two units away from home, where a CPU idles that they may not use: without a rate limit they once
+ * changed places for ever, at one moment.
+ */
+static void test_homesick_without_rate_limit(void **state)
+{
+    struct sched_params p;
+    struct machine *m;
+    ns_t last;
+
+    (void)state;
+    sched_params_default(&p);
+    p.ratelimit_ns = 0;
+    m = machine_new(2, 2, 1, 2, &p);
+    machine_hog(m, 256, 1);
+    machine_hog(m, 256, 4); /* at home, CPU 2 is taken and 3 idle */
+    machine_settle(m);
+    for (uint32_t i = 0; i < 2; i++)
+        machine_wake(m, machine_unit(m, 256, 5, 4));
+    machine_settle(m);
+    for (uint32_t i = 0; i < 20; i++) {
+        last = m->now;
+        m->now = MIN(m->cpus[0].deadline, m->now + NS_PER_MS);
+        machine_pick(m, 0);
+        assert_true(m->now >= last && m->cpus[0].deadline >= m->now + p.slice_min_ns);
+    }
+    machine_free(m);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_homesick_without_rate_limit),
         cmocka_unit_test(test_moves_to_idle_runqueue),
         cmocka_unit_test(test_remote_must_pay),
         cmocka_unit_test(test_swap),
