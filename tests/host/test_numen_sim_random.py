@@ -12,8 +12,8 @@ import pytest
 import sim_random
 from conftest import BUILD, HANG_SECONDS
 
-SCENARIOS = int(os.environ.get("NUMEN_SIM_SCENARIOS", 1500))
-SANITIZED = 60 # of them also under the sanitizers
+SCENARIOS = int(os.environ.get("NUMEN_SIM_SCENARIOS", 250))
+SANITIZED = 30  # of them also under the sanitizers
 
 
 def run(program, seed):
