@@ -118,7 +118,7 @@ static bool action_fits(const struct scenario *s, const struct scenario_action *
 {
     uint64_t ncpus = cpu_count(&s->machine);
     bool of_cpu = a->kind == ACTION_OFFLINE || a->kind == ACTION_ONLINE;
-    bool of_vm = a->kind == ACTION_WEIGHT || a->kind == ACTION_PIN;
+    bool of_vm = a->kind == ACTION_WEIGHT || a->kind == ACTION_PIN || a->kind == ACTION_CAP;
 
     if (a->kind == ACTION_OPTION)
         return option_fits(a, fault);
