@@ -28,11 +28,16 @@ static bool may_stay(const struct sched_cpu *c, struct unit *cur, ns_t now)
            cur->target == CPUMASK_NONE && cap_admits(cur, now);
 }
 
-/* Running off its preferred CPUs while one of them is idle elsewhere. */
+/*
+ * Running off its preferred CPUs while one of them is idle elsewhere, in a core as good as this.
+ */
 static bool is_homesick(const struct sched *s, const struct sched_cpu *c, const struct unit *u)
 {
+    bool alone = s->params.smt_aware && !(c->rq->packed & c->bit);
+    enum runq_hint hint = alone ? HINT_CORE : HINT_IDLE;
+
     return !(u->soft_cpus & c->bit) && s->params.neighbour_wake &&
-           (u->soft_reach & neighbour_fold(s, c->rq, HINT_IDLE));
+           (u->soft_reach & neighbour_fold(s, c->rq, hint));
 }
 
 static bool is_protected(const struct sched *s, const struct unit *cur, ns_t now)

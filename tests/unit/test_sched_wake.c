@@ -443,6 +443,41 @@ static void test_pause(void **state)
     machine_free(m);
 }
 
+/* A busy core at home against an idle one elsewhere: the whole core, and it is stayed on. */
+static void test_idle_core_before_shared_thread_at_home(void **state)
+{
+    struct machine *m = machine_default(2, 2, 2, 2);
+    struct machine_unit *u = machine_unit(m, 256, 0, 0xf);
+
+    (void)state;
+    machine_hog(m, 256, 1);
+    machine_hog(m, 256, 4);
+    machine_settle(m);
+    machine_wake(m, u);
+    assert_int_equal(reserved_for(u), 4);
+    machine_run(m, m->now + 30 * NS_PER_MS);
+    assert_int_equal(u->unit.cpu, 4);
+    machine_sleep(m, 4);
+    machine_wake(m, u);
+    assert_int_equal(reserved_for(u), 4);
+    machine_free(m);
+}
+
+/* No core is idle anywhere: a thread at home is better than one elsewhere. */
+static void test_shared_thread_at_home_before_elsewhere(void **state)
+{
+    struct machine *m = machine_default(2, 1, 2, 2);
+    struct machine_unit *u = machine_unit(m, 256, 0, 3);
+
+    (void)state;
+    machine_hog(m, 256, 1);
+    machine_hog(m, 256, 4);
+    machine_settle(m);
+    machine_wake(m, u);
+    assert_int_equal(reserved_for(u), 1);
+    machine_free(m);
+}
+
 /* Pulled off its node while that was busy, it goes home when a CPU there falls idle. */
 static void test_goes_home(void **state)
 {
@@ -486,6 +521,8 @@ int main(void)
         cmocka_unit_test(test_yield_to),
         cmocka_unit_test(test_yield_to_another_runqueue),
         cmocka_unit_test(test_pause),
+        cmocka_unit_test(test_idle_core_before_shared_thread_at_home),
+        cmocka_unit_test(test_shared_thread_at_home_before_elsewhere),
         cmocka_unit_test(test_goes_home),
     };
 
