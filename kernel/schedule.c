@@ -65,6 +65,15 @@ static void schedule_slice_end(struct timer *timer, ns_t now)
     cpu_hazard(container_of(timer, struct cpu, slice), HAZARD_SCHED);
 }
 
+/* From the options, with one line if they do not go together. */
+static void schedule_params_read(struct sched_params *p)
+{
+    sched_params_options(p, &machine.options);
+    if (p->gran == SCHED_GRAN_CORE &&
+        (enum runq_arrangement)machine.options.credit2_runqueue.word == RUNQ_PER_CPU)
+        pr_warn("credit2_runqueue=cpu parts siblings, sched-gran=core does not: socket is used");
+}
+
 int schedule_init(void)
 {
     struct sched_params params;
@@ -72,7 +81,7 @@ int schedule_init(void)
 
     if (!memory)
         return -ENOMEM;
-    sched_params_options(&params, &machine.options);
+    schedule_params_read(&params);
     sched_params_show(&params, &machine.options);
     sched = sched_init(memory, &params, machine.places, cpu_count, machine.numa.distance,
                        machine.numa.nnodes);
@@ -89,7 +98,7 @@ int schedule_params_changed(void)
     struct sched_params params;
     int error;
 
-    sched_params_options(&params, &machine.options);
+    schedule_params_read(&params);
     error = gather_call(schedule_rearrange, &params);
     if (!error)
         sched_params_show(&params, &machine.options);

@@ -148,6 +148,7 @@ static void runq_json_row(struct json *j, const struct runq_info *info, struct c
     json_mask(j, "idle", masks[1]);
     json_mask(j, "smt_idle", masks[2]);
     json_fixed(j, "load", info->load, LOAD_FRAC_BITS);
+    json_u64(j, "turns", info->turns);
     json_begin_array(j, "units");
     for (uint32_t i = 0; i < units->count; i++) {
         unit_name(name, sizeof(name), units->unit[i].vm_id, units->unit[i].index);

@@ -72,6 +72,17 @@ static bool module_is_initrd(const struct boot_module *module)
     return false;
 }
 
+/* Siblings are worth showing to a guest only where no other VM runs beside its vCPU. */
+static void vm_threads_check(struct guest_config *c)
+{
+    if (c->threads == 1 || machine.options.sched_gran.word == GRAN_CORE)
+        return;
+    pr_warn("VM %s: threads=%u is shown as cores, for want of sched-gran=core", c->name,
+            c->threads);
+    c->cores *= c->threads;
+    c->threads = 1;
+}
+
 static void vm_from_module(const struct boot_module *module)
 {
     struct guest_line_error error;
@@ -98,9 +109,7 @@ static void vm_from_module(const struct boot_module *module)
     spin_init(&vm->lock, LOCK_VM);
     vm_cap_init(vm);
     vm_unique_name(vm);
-    if (vm->config.threads > 1)
-        pr_warn("VM %s: threads=%u is shown to the guest, but siblings are not run together",
-                vm->config.name, vm->config.threads);
+    vm_threads_check(&vm->config);
     if (vm_find_initrd(vm))
         vms[vm_count++] = vm;
     else

@@ -10,12 +10,14 @@
 #include "hv/sort.h"
 #include "sched/runq.h"
 
-static void runq_init(struct runq *rq, uint32_t id)
+static void runq_init(struct runq *rq, uint32_t id, bool whole_cores)
 {
     spin_init(&rq->lock, LOCK_RUNQ);
     rq->id = id;
     RB_INIT(&rq->queue);
     RB_INIT(&rq->members);
+    RB_INIT(&rq->vms);
+    rq->whole_cores = whole_cores;
     rq->max_weight = WEIGHT_MIN;
     rq->max_recip = weight_reciprocal(WEIGHT_MIN);
 }
@@ -43,14 +45,19 @@ static void runq_add_cpus(struct sched *s)
     }
 }
 
-/* Siblings within the runqueue only: under arrangement `cpu` a CPU is its own core. */
+/*
+ * Siblings within the runqueue only: under arrangement `cpu` a CPU is its own core. Under
+ * sched-gran=core they are the threads of one core, whatever the arrangement: it may change while
+ * they run, and arrangement `core` would part the cores of a compute unit.
+ */
 static void siblings_find(struct sched *s, struct sched_cpu *c)
 {
     c->siblings = 0;
     runq_for_each_bit (bit, c->rq->cpus) {
         const struct sched_cpu *other = runq_cpu(s, c->rq, bit);
 
-        if (cpu_place_siblings(other->place, c->place))
+        if (cpu_place_siblings(other->place, c->place) &&
+            !(s->whole_cores && other->place->core != c->place->core))
             c->siblings |= bit;
     }
 }
@@ -80,6 +87,7 @@ static uint32_t lowest_cpu(const struct runq *rq)
 /* Writes nrunqs, runqs, hints, node_runqs and of each CPU its runqueue, bit and siblings. */
 void build_runqs(struct sched *s)
 {
+    ASSERT(!s->whole_cores || s->params.arrangement != RUNQ_PER_CPU);
     s->nrunqs = arrange_cpus(s->places, s->ncpus, s->params.arrangement,
                              s->params.max_cpus_runqueue, s->runq_of, s->scratch);
     s->hint_words = cpumask_nwords(s->nrunqs);
@@ -87,7 +95,7 @@ void build_runqs(struct sched *s)
         memset(s->hints[i], 0, cpumask_nwords(s->ncpus) * sizeof(uint64_t));
     memset(s->runqs, 0, s->ncpus * sizeof(*s->runqs));
     for (uint32_t id = 0; id < s->nrunqs; id++)
-        runq_init(&s->runqs[id], id);
+        runq_init(&s->runqs[id], id, s->whole_cores);
     runq_add_cpus(s);
     for (uint32_t cpu = 0; cpu < s->ncpus; cpu++)
         siblings_find(s, &s->cpus[cpu]);

@@ -20,6 +20,8 @@ static void check_masks(const struct sched *s, const struct runq *rq)
         idle_core_masks(rq, c, &core_idle, &packed);
         ASSERT(!!(rq->smt_idle & bit) == (core_idle && c->online));
         ASSERT(!!(rq->packed & bit) == (packed && c->online));
+        if (rq->whole_cores)
+            core_check(s, c);
     }
     ASSERT(rq->online == online && rq->idle == idle && !(rq->tickled & ~rq->cpus));
 }
@@ -74,6 +76,33 @@ static void check_parked(const struct unit *u)
     spin_unlock(&cap->lock);
 }
 
+/* As check_subtree, for the tree by VM. */
+static uint32_t check_vm_subtree(const struct unit *u)
+{
+    const struct unit *left, *right;
+    uint32_t count = 1;
+
+    if (!u)
+        return 0;
+    left = RB_LEFT(u, by_vm);
+    right = RB_RIGHT(u, by_vm);
+    ASSERT(u->vm_cpus == (u->run_cpus | (left ? left->vm_cpus : 0) | (right ? right->vm_cpus : 0)));
+    ASSERT(!left || left->vm_id < u->vm_id ||
+           (left->vm_id == u->vm_id && (int64_t)(left->order - u->order) >= 0));
+    ASSERT(!right || right->vm_id > u->vm_id ||
+           (right->vm_id == u->vm_id && (int64_t)(u->order - right->order) >= 0));
+    ASSERT(u->state == UNIT_QUEUED);
+    count += check_vm_subtree(left);
+    count += check_vm_subtree(right);
+    return count;
+}
+
+/* The units of each VM stand together, best first, and are found by their CPUs. */
+static void check_vms(const struct runq *rq)
+{
+    ASSERT(check_vm_subtree(RB_ROOT(&rq->vms)) == rq->nr_queued);
+}
+
 static void check_state(const struct sched *s, const struct runq *rq, const struct unit *u)
 {
     ASSERT(u->cap ? u->grant_ns != GRANT_ENDLESS : u->grant_ns > 0);
@@ -81,8 +110,8 @@ static void check_state(const struct sched *s, const struct runq *rq, const stru
     case UNIT_QUEUED:
         ASSERT(u->grant_ns > 0);
         ASSERT(!u->on_cpu && u->wants && !u->paused && u->active && (u->run_cpus & rq->online));
-        /* No idle CPU of its own runqueue may sit there while it waits. */
-        ASSERT(!(rq->idle & ~rq->tickled & u->run_cpus));
+        /* No idle CPU that it may use of its own runqueue may sit there while it waits. */
+        ASSERT(!idle_for(s, rq, u, u->run_cpus));
         break;
     case UNIT_RESERVED:
         ASSERT(u->grant_ns > 0);
@@ -124,6 +153,8 @@ static void check_runq(const struct sched *s, struct runq *rq)
     uint32_t members = 0, active = 0, queued = 0, slots = 0, reserved = 0, heaviest = WEIGHT_MIN;
 
     check_masks(s, rq);
+    if (rq->whole_cores)
+        check_vms(rq);
     check_hints(s, rq);
     for (struct unit *u = members_first(rq); u; u = members_next(u)) {
         check_unit(s, rq, u);

@@ -24,6 +24,7 @@ void unit_init(struct unit *u, const struct unit_params *p)
     u->target = CPUMASK_NONE;
     u->cap = p->cap;
     u->grant_ns = p->cap ? 0 : GRANT_ENDLESS;
+    u->wanted_by = CPUMASK_NONE;
 }
 
 /*

@@ -10,9 +10,9 @@
 #include "sched/runq.h"
 
 /* Queued where it may not run, or beside an idle CPU that it now may use. */
-static bool is_misplaced(const struct runq *rq, const struct unit *u)
+static bool is_misplaced(const struct sched *s, const struct runq *rq, const struct unit *u)
 {
-    return !(u->run_cpus & rq->online) || (rq->idle & ~rq->tickled & u->run_cpus);
+    return !(u->run_cpus & rq->online) || idle_for(s, rq, u, u->run_cpus);
 }
 
 /* The next queued or reserved unit that must move, or NULL; running ones are only kicked. */
@@ -24,7 +24,7 @@ static struct unit *refresh_members(struct sched *s, struct runq *rq)
         affinity_refresh(s, u);
         if (u->state == UNIT_QUEUED)
             queue_refresh(rq, u);
-        if (u->state == UNIT_QUEUED && is_misplaced(rq, u))
+        if (u->state == UNIT_QUEUED && is_misplaced(s, rq, u))
             return u;
         if (u->state == UNIT_RESERVED || u->state == UNIT_RUNNING) {
             c = &s->cpus[u->state == UNIT_RESERVED ? u->target : u->cpu];

@@ -1,9 +1,10 @@
 /*
  * Which idle CPU: the masks of idle, tickled, fully idle and packed, and the choice among them.
  *
- * A core is fully idle only when every online sibling of this runqueue is idle and untickled;
- * packed when two or more siblings are busy. Both masks are mended at every change of idle, tickled
- * or online, for the one core concerned; sched_check compares them with recomputed ones.
+ * A core is fully idle only when every online sibling of this runqueue is idle and untickled (and,
+ * under sched-gran=core, has saved what it ran); packed when two or more siblings are busy. Both
+ * masks are mended at every change of idle, tickled or online, for the one core concerned;
+ * sched_check compares them with recomputed ones.
  *
  * A tickled CPU is never chosen again before it has picked: that is what keeps two wake-ups in a
  * row from landing on one CPU.
@@ -18,7 +19,8 @@ void idle_core_masks(const struct runq *rq, const struct sched_cpu *c, bool *idl
     uint64_t siblings = c->siblings & rq->online;
     uint64_t busy = siblings & ~rq->idle;
 
-    *idle = siblings && (rq->idle & ~rq->tickled & siblings) == siblings;
+    *idle =
+        siblings && (rq->idle & ~rq->tickled & siblings) == siblings && !(rq->saving & c->siblings);
     *packed = busy & (busy - 1);
 }
 
@@ -71,6 +73,9 @@ void idle_online(struct sched *s, struct sched_cpu *c, bool online)
     else
         atomic_set(&rq->idle, rq->idle & ~c->bit);
     atomic_set(&rq->tickled, rq->tickled & ~c->bit);
+    rq->saving &= ~c->bit;
+    if (c->saving || (rq->whole_cores && c->cur && !online))
+        rq->saving |= c->bit;
     idle_core_mend(s, c);
 }
 
@@ -100,15 +105,25 @@ static uint64_t choose_warm(const struct sched *s, struct runq *rq, uint64_t set
     return warm->bit;
 }
 
-/*
- * An idle CPU within `mask`: of a fully idle core, else any untickled thread; NULL when there is
- * none.
+/* The idle, untickled CPUs within `mask` that `u` may be given; under sched-gran=core by VM, too.
  */
-struct sched_cpu *idle_choose(const struct sched *s, struct runq *rq, uint64_t mask, uint32_t last)
+uint64_t idle_for(const struct sched *s, const struct runq *rq, const struct unit *u, uint64_t mask)
+{
+    uint64_t set = rq->idle & ~rq->tickled & mask;
+
+    return s->whole_cores ? core_open(s, rq, u, set) : set;
+}
+
+/*
+ * An idle CPU within `mask` for `u`: of a fully idle core, else any untickled thread; NULL when
+ * there is none.
+ */
+struct sched_cpu *idle_choose(const struct sched *s, struct runq *rq, const struct unit *u,
+                              uint64_t mask)
 {
     uint64_t set = s->params.smt_aware ? rq->smt_idle & mask : 0;
 
     if (!set)
-        set = rq->idle & ~rq->tickled & mask;
-    return set ? runq_cpu(s, rq, choose_warm(s, rq, set, last)) : NULL;
+        set = idle_for(s, rq, u, mask);
+    return set ? runq_cpu(s, rq, choose_warm(s, rq, set, u->cpu)) : NULL;
 }

@@ -40,6 +40,7 @@ void sched_runq_info(struct sched *s, uint32_t runq, ns_t now, struct runq_info 
         .units = rq->nr_members,
         .waiting = rq->nr_queued,
         .max_weight = rq->max_weight,
+        .turns = rq->turns,
     };
     mask_global(s, rq, rq->online, cpus);
     mask_global(s, rq, rq->idle, idle);

@@ -97,8 +97,8 @@ static struct sched_cpu *find_idle(struct sched *s, struct runq *rq, const struc
     struct sched_cpu *c;
 
     affinity_local(s, rq, u, &hard, &soft);
-    c = idle_choose(s, rq, soft & wanted, u->cpu);
-    return c ? c : idle_choose(s, rq, hard & wanted, u->cpu);
+    c = idle_choose(s, rq, u, soft & wanted);
+    return c ? c : idle_choose(s, rq, u, hard & wanted);
 }
 
 /*

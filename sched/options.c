@@ -95,6 +95,9 @@ void sched_params_options(struct sched_params *p, const struct options *o)
     ASSERT(!unknown);
     if (is_given(o, OPTION_credit2_runqueue))
         p->arrangement = (enum runq_arrangement)o->credit2_runqueue.word;
+    p->gran = (enum sched_gran)o->sched_gran.word;
+    if (p->gran == SCHED_GRAN_CORE && p->arrangement == RUNQ_PER_CPU)
+        p->arrangement = RUNQ_PER_SOCKET; /* the siblings of a core share a runqueue */
     for_each_given (f, times, o)
         *(ns_t *)param_at(p, f) = *(const uint64_t *)option_at(o, f) * NS_PER_US;
     for_each_given (f, numbers, o)

@@ -45,19 +45,10 @@ static bool is_protected(const struct sched *s, const struct unit *cur, ns_t now
     return now < cur->picked_at + s->params.ratelimit_ns;
 }
 
-/* Credit at which a queued or reserved unit competes: its place in the queue counts. */
-static int64_t order_credit(const struct sched *s, const struct runq *rq, const struct unit *u)
-{
-    int64_t by_order = (int64_t)(u->order + rq->given);
-    int64_t credit_ns = credit_of(s, rq, u);
-
-    return MIN(by_order, credit_ns);
-}
-
 static bool beats(const struct sched *s, const struct sched_cpu *c, const struct unit *u,
                   const struct unit *cur)
 {
-    int64_t lead = order_credit(s, c->rq, u) - credit_of(s, c->rq, cur);
+    int64_t lead = credit_of_order(s, c->rq, u) - credit_of(s, c->rq, cur);
 
     if (u->cpu != c->cpu && u->state == UNIT_QUEUED)
         return lead > (int64_t)s->params.migrate_resist_ns;
@@ -74,11 +65,11 @@ static struct unit *better(struct unit *reserved, struct unit *queued)
     return reserved;
 }
 
-/* The winner, still where it was; NULL: nothing here may run. */
-static struct unit *choose(const struct sched *s, struct sched_cpu *c, ns_t now)
+/* The winner, of what runs and the best other, still where it was; NULL: nothing here may run. */
+static inline struct unit *choose(const struct sched *s, struct sched_cpu *c, struct unit *best,
+                                  ns_t now)
 {
     struct unit *cur = c->cur;
-    struct unit *best = better(c->reserved, queue_best_for(c->rq, c->bit));
 
     if (!c->online)
         return NULL;
@@ -91,6 +82,26 @@ static struct unit *choose(const struct sched *s, struct sched_cpu *c, ns_t now)
     if (is_homesick(s, c, cur))
         return best;
     return best && beats(s, c, best, cur) ? best : cur;
+}
+
+/* As choose, under sched-gran=core. NULL, too, to make room for another VM's turn. */
+static struct unit *choose_in_core(struct sched *s, struct sched_cpu *c, ns_t now)
+{
+    uint64_t held = core_held(s, c);
+    struct unit *reserved = c->reserved && core_allows(held, c->reserved) ? c->reserved : NULL;
+    struct unit *next;
+
+    if (!c->online || held == CORE_CLOSED)
+        return NULL;
+    if (held == CORE_FREE)
+        core_reopen(s, c);
+    next = choose(s, c, better(reserved, core_best(c, held)), now);
+    if (held == CORE_FREE && (!next || next != c->cur || core_best(c, held) == core_head(c)))
+        return next; /* what waits for the core may come here without a turn */
+    if (core_turn_at(s, c, now) > now)
+        return next;
+    core_close(s, c);
+    return NULL;
 }
 
 /*
@@ -112,7 +123,7 @@ static void take(struct sched *s, struct sched_cpu *c, struct unit *winner, ns_t
         place_beside(s, reserved, now);
 }
 
-static void switch_out(struct sched *s, struct sched_cpu *c, ns_t now)
+static inline void switch_out(struct sched *s, struct sched_cpu *c, ns_t now)
 {
     struct unit *u = c->cur;
 
@@ -137,11 +148,11 @@ static void switch_in(struct sched_cpu *c, struct unit *u, ns_t now)
 }
 
 /* Credit of the best unit that waits for this CPU, or INT64_MIN. `left` was just switched out. */
-static int64_t waiting_credit(const struct sched *s, const struct sched_cpu *c,
-                              const struct unit *left)
+static inline int64_t waiting_credit(const struct sched *s, const struct sched_cpu *c,
+                                     const struct unit *left, bool in_core)
 {
-    const struct unit *queued = queue_best_for(c->rq, c->bit);
-    int64_t credit_ns = queued ? order_credit(s, c->rq, queued) : INT64_MIN;
+    const struct unit *queued = in_core ? core_head(c) : queue_best_for(c->rq, c->bit);
+    int64_t credit_ns = queued ? credit_of_order(s, c->rq, queued) : INT64_MIN;
 
     if (left && left->active && (left->run_cpus & c->bit) && !(queued && left->yielding))
         credit_ns = MAX(credit_ns, credit_of(s, c->rq, left));
@@ -175,7 +186,7 @@ static ns_t deadline_busy(struct sched *s, struct sched_cpu *c, int64_t waiting_
     return deadline;
 }
 
-static ns_t deadline_idle(struct sched *s, struct sched_cpu *c, ns_t now)
+static ns_t deadline_idle(struct sched *s, struct sched_cpu *c, bool in_core, ns_t now)
 {
     ns_t deadline = NS_NEVER;
     ns_t ripe;
@@ -184,22 +195,29 @@ static ns_t deadline_idle(struct sched *s, struct sched_cpu *c, ns_t now)
         return deadline;
     if (s->params.newidle_pull && steal_is_near(s, c->rq))
         deadline = now + s->least_ns;
+    if (in_core)
+        deadline = MIN(deadline, MAX(core_turn_at(s, c, now), now + s->params.slice_min_ns));
     ripe = spread_pull(s, c, now);
     return MIN(deadline, ripe);
 }
 
 /* What follows from a pick: reset and deadline. */
-static ns_t settle(struct sched *s, struct sched_cpu *c, struct unit *left, ns_t now)
+static inline ns_t settle(struct sched *s, struct sched_cpu *c, struct unit *left, bool in_core,
+                          ns_t now)
 {
     struct runq *rq = c->rq;
-    int64_t waiting_ns = waiting_credit(s, c, left);
+    int64_t waiting_ns = waiting_credit(s, c, left, in_core);
+    ns_t turn_at;
 
     if (waiting_ns <= 0 && credit_of(s, rq, c->cur) <= 0) {
         credit_reset(s, rq, c->cur);
         rq->balance_due = true;
-        waiting_ns = waiting_credit(s, c, left);
+        waiting_ns = waiting_credit(s, c, left, in_core);
     }
-    return deadline_busy(s, c, waiting_ns, now);
+    if (!in_core)
+        return deadline_busy(s, c, waiting_ns, now);
+    turn_at = core_turn_at(s, c, now);
+    return MIN(deadline_busy(s, c, waiting_ns, now), MAX(turn_at, now + s->params.slice_min_ns));
 }
 
 static struct unit *pull(struct sched *s, struct sched_cpu *c, ns_t now)
@@ -213,11 +231,14 @@ static struct unit *pull(struct sched *s, struct sched_cpu *c, ns_t now)
 
 /*
  * Writes cur, the slot, queue, masks and given of its runqueue, and both units; elsewhere what
- * balancing, pushing and pulling move.
+ * balancing, pushing and pulling move. `in_core` is constant where this is called: the usual pick
+ * is not to pay for the other.
  */
-struct unit *sched_pick(struct sched *s, uint32_t cpu, ns_t now, ns_t *deadline)
+static inline __attribute__((always_inline)) struct unit *pick(struct sched *s, struct sched_cpu *c,
+                                                               bool in_core, ns_t now,
+                                                               ns_t *deadline)
 {
-    struct sched_cpu *c = &s->cpus[cpu];
+    uint32_t cpu = c->cpu;
     struct unit *prev, *next;
 
     spin_lock(&c->rq->lock);
@@ -230,26 +251,45 @@ struct unit *sched_pick(struct sched *s, uint32_t cpu, ns_t now, ns_t *deadline)
     if (is_push_worthwhile(s, c->rq))
         steal_push_overdue(s, c->rq, now);
     idle_untickle(s, c);
-    next = choose(s, c, now);
+    if (in_core)
+        next = choose_in_core(s, c, now);
+    else
+        next = choose(s, c, better(c->reserved, queue_best_for(c->rq, c->bit)), now);
     take(s, c, next, now);
-    if (!next && c->online && s->params.newidle_pull)
+    if (!next && c->online && s->params.newidle_pull && !(in_core && core_is_closing(s, c)))
         next = pull(s, c, now);
     if (next != prev) {
         sched_host_trace(cpu, TRACE_SCHED_SWITCH, unit_trace_id(prev), unit_trace_id(next));
         if (prev)
             switch_out(s, c, now);
+        if (prev && in_core)
+            core_switched_out(c, prev);
         if (next)
             switch_in(c, next, now);
-        else if (c->online)
+        if (next && in_core)
+            core_switched_in(s, c, next, now);
+        if (!next && c->online)
             idle_enter(s, c);
     } else if (prev) {
         prev->yielding = false;
     }
-    *deadline = next ? settle(s, c, next == prev ? NULL : prev, now) : deadline_idle(s, c, now);
+    if (in_core)
+        core_picked(s, c);
+    if (next)
+        *deadline = settle(s, c, next == prev ? NULL : prev, in_core, now);
+    else
+        *deadline = deadline_idle(s, c, in_core, now);
     if (next && *deadline == NS_NEVER)
         c->rq->untimed |= c->bit;
     if (next && next->cap)
         *deadline = MIN(*deadline, now + (ns_t)next->grant_ns);
     spin_unlock(&c->rq->lock);
     return next;
+}
+
+struct unit *sched_pick(struct sched *s, uint32_t cpu, ns_t now, ns_t *deadline)
+{
+    struct sched_cpu *c = &s->cpus[cpu];
+
+    return s->whole_cores ? pick(s, c, true, now, deadline) : pick(s, c, false, now, deadline);
 }

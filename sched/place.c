@@ -57,8 +57,9 @@ static void arm_untimed(struct sched *s, const struct unit *u, ns_t now)
 {
     struct runq *rq = u->rq;
     int64_t credit_ns = credit_of(s, rq, u);
+    uint64_t mask = s->whole_cores ? core_whole(s, rq, u->run_cpus) : u->run_cpus;
 
-    runq_for_each_bit (bit, rq->untimed & u->run_cpus) {
+    runq_for_each_bit (bit, rq->untimed & mask) {
         struct sched_cpu *c = runq_cpu(s, rq, bit);
         int64_t ahead_ns = credit_now(s, rq, c->cur, now) - credit_ns;
 
@@ -74,7 +75,7 @@ static void place_queue(struct sched *s, struct unit *u, ns_t now)
     u->order = u->yielding ? queue_last_order(rq, u->key) : u->key;
     u->yielding = false;
     queue_insert(s, rq, u);
-    if (rq->untimed & u->run_cpus)
+    if (rq->untimed)
         arm_untimed(s, u, now);
 }
 
@@ -82,10 +83,10 @@ static void place_queue(struct sched *s, struct unit *u, ns_t now)
 void place_beside(struct sched *s, struct unit *u, ns_t now)
 {
     struct runq *rq = u->rq;
-    struct sched_cpu *c = idle_choose(s, rq, u->soft_cpus, u->cpu);
+    struct sched_cpu *c = idle_choose(s, rq, u, u->soft_cpus);
 
     if (!c)
-        c = idle_choose(s, rq, u->run_cpus, u->cpu);
+        c = idle_choose(s, rq, u, u->run_cpus);
     if (c)
         place_reserve(s, c, u);
     else
@@ -106,12 +107,12 @@ static bool place_at_home(struct sched *s, struct unit *u, ns_t now)
 static bool place_core(struct sched *s, struct unit *u, bool roam, ns_t now)
 {
     struct runq *rq = u->rq;
-    struct sched_cpu *c = idle_choose(s, rq, u->soft_cpus & rq->smt_idle, u->cpu);
+    struct sched_cpu *c = idle_choose(s, rq, u, u->soft_cpus & rq->smt_idle);
 
     if (!c && roam && neighbour_take(s, u, HINT_CORE, u->soft_reach, now))
         return true;
     if (!c && !(u->soft_cpus & rq->idle & ~rq->tickled))
-        c = idle_choose(s, rq, u->run_cpus & rq->smt_idle, u->cpu);
+        c = idle_choose(s, rq, u, u->run_cpus & rq->smt_idle);
     if (c)
         place_reserve(s, c, u);
     return c || (roam && neighbour_take(s, u, HINT_CORE, u->reach, now));
@@ -127,11 +128,11 @@ static bool place_idle(struct sched *s, struct unit *u, ns_t now)
         return false;
     if (s->params.smt_aware && u->soft_reach && place_core(s, u, roam, now))
         return true;
-    c = idle_choose(s, rq, u->soft_cpus, u->cpu);
+    c = idle_choose(s, rq, u, u->soft_cpus);
     if (!c && roam && place_at_home(s, u, now))
         return true;
     if (!c)
-        c = idle_choose(s, rq, u->run_cpus, u->cpu);
+        c = idle_choose(s, rq, u, u->run_cpus);
     if (c)
         place_reserve(s, c, u);
     return c || (roam && neighbour_take(s, u, HINT_CORE, u->reach, now));
@@ -150,12 +151,14 @@ static void place_busy(struct sched *s, struct unit *u, ns_t now)
     ns_t when;
     struct sched_cpu *c = preempt_choose(s, u->rq, u, now, &when);
 
-    if (c && when == now) {
+    if (c && when == now && core_is_ours(s, c, u)) {
         place_reserve(s, c, u);
         return;
     }
     place_queue(s, u, now);
-    if (c)
+    if (c && when == now)
+        place_kick(s, c); /* it will make room for another VM's turn */
+    else if (c)
         sched_host_arm(c->cpu, MIN(when, place_overdue_at(s, u, now)));
 }
 

@@ -6,6 +6,9 @@
  * disturbed: it gets a timer for the end of the limit. Tickled CPUs will pick soon anyway and are
  * left alone.
  *
+ * Under sched-gran=core CPUs whose siblings run another VM are no victims by themselves; the core
+ * as a whole is, by core_turn_choose.
+ *
  * Looks at every busy CPU of one runqueue, at most 64.
  */
 #include "sched/runq.h"
@@ -60,23 +63,25 @@ ns_t preempt_due(const struct sched *s, const struct sched_cpu *c, int64_t ahead
 
 /*
  * The CPU to preempt for `u` at *when: `now` means at once, later means by a timer there. Preferred
- * CPUs first, then all allowed ones. NULL when every allowed CPU is idle, tickled or offline.
+ * CPUs first, then all allowed ones. NULL when every allowed CPU is idle, tickled or offline. Under
+ * sched-gran=core it may be one that does not admit `u` (core_admits): to be made to pick, no more.
  */
 struct sched_cpu *preempt_choose(const struct sched *s, const struct runq *rq, const struct unit *u,
                                  ns_t now, ns_t *when)
 {
     int64_t credit_ns = credit_of(s, rq, u);
-    struct victims v = victims_find(s, rq, u->soft_cpus, u->cpu, now);
+    uint64_t mask = s->whole_cores ? core_admitting(s, rq, u) : u->run_cpus;
+    struct victims v = victims_find(s, rq, u->soft_cpus & mask, u->cpu, now);
 
     *when = now;
     if (v.now && v.now_score < credit_ns)
         return v.now;
     if (u->soft_cpus != u->run_cpus) {
-        v = victims_find(s, rq, u->run_cpus, u->cpu, now);
+        v = victims_find(s, rq, mask, u->cpu, now);
         if (v.now && v.now_score < credit_ns)
             return v.now;
     }
     if (v.later)
         *when = preempt_due(s, v.later, v.later_score - credit_ns, now);
-    return v.later;
+    return s->whole_cores ? core_turn_choose(s, rq, u, mask, v.later, when, now) : v.later;
 }

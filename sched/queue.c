@@ -12,7 +12,7 @@
  */
 #include "sched/runq.h"
 
-/* The tree's macro calls this for nodes whose children changed; ancestors are queue_refresh's. */
+/* The tree's macro calls this for nodes whose children changed; ancestors are refresh_upwards'. */
 static void augment(struct unit *u)
 {
     const struct unit *left = RB_LEFT(u, queue);
@@ -46,13 +46,21 @@ RB_PROTOTYPE_INTERNAL(unit_queue, unit, queue, order_compare, static)
 RB_GENERATE_INTERNAL(unit_queue, unit, queue, order_compare, static)
 #pragma GCC diagnostic pop
 
-/* Brings below_* of `u` and everything above it up to date, after its masks or children changed. */
-void queue_refresh(struct runq *rq, struct unit *u)
+/* Brings below_* of `u` and everything above it up to date, after its children changed. */
+static void refresh_upwards(struct runq *rq, struct unit *u)
 {
     for (; u; u = RB_PARENT(u, queue))
         augment(u);
     u = RB_ROOT(&rq->queue);
     atomic_set(&rq->reach, u ? u->below_reach : 0);
+}
+
+/* After a change of the masks of a queued unit. */
+void queue_refresh(struct runq *rq, struct unit *u)
+{
+    refresh_upwards(rq, u);
+    if (rq->whole_cores)
+        vm_queue_refresh(u);
 }
 
 /* An empty queue, and one of a single unit, are what two that take turns on a CPU always meet. */
@@ -73,10 +81,12 @@ void queue_insert(struct sched *s, struct runq *rq, struct unit *u)
         insert_alone(rq, u);
     } else {
         unit_queue_RB_INSERT(&rq->queue, u);
-        queue_refresh(rq, u);
+        refresh_upwards(rq, u);
     }
     atomic_set(&u->state, UNIT_QUEUED);
     rq->nr_queued++;
+    if (rq->whole_cores)
+        vm_queue_insert(rq, u);
     runq_hint_set(s, rq, HINT_WAITING, true);
 }
 
@@ -98,6 +108,8 @@ void queue_remove(struct runq *rq, struct unit *u)
 {
     struct unit *start;
 
+    if (rq->whole_cores)
+        vm_queue_remove(rq, u);
     if (--rq->nr_queued == 0) {
         RB_INIT(&rq->queue);
         atomic_set(&rq->reach, 0);
@@ -105,7 +117,7 @@ void queue_remove(struct runq *rq, struct unit *u)
     }
     start = removal_start(u);
     unit_queue_RB_REMOVE(&rq->queue, u);
-    queue_refresh(rq, start);
+    refresh_upwards(rq, start);
 }
 
 /* The best unit below `root` that may run on one of these CPUs; the root says that there is one. */

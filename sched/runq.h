@@ -24,6 +24,7 @@
 
 RB_HEAD(unit_queue, unit);   /* by order, best first; equal orders first come first */
 RB_HEAD(unit_weights, unit); /* by weight, heaviest first */
+RB_HEAD(unit_vms, unit);     /* by VM, then by order, best first */
 
 /* Tags: [R] lock, [a] also read without it, [i] set once, [Q] see struct sched. */
 struct runq {
@@ -38,6 +39,7 @@ struct runq {
     uint64_t online;     /* [R, a] */
     uint64_t reach;      /* [R, a] below_reach of the tree's root; 0 when it is empty */
     uint64_t untimed;    /* [R] busy CPUs whose last pick set no deadline */
+    uint64_t saving;     /* [R] under sched-gran=core: CPUs that save, or run on though offline */
     uint64_t max_recip;  /* [R] ceil(2^63 / max_weight) */
     uint32_t max_weight; /* [R] heaviest member; 1 without members */
     uint32_t cursor;     /* [R] where the next idle pick starts when asym is off */
@@ -49,12 +51,21 @@ struct runq {
     struct unit_weights members; /* [R] every unit whose rq this is */
     uint32_t nr_members;         /* [R, a] */
     ns_t next_balance;           /* [R] */
+    uint64_t turns;              /* [R] how often a core of it closed */
+    struct unit_vms vms;         /* [R] the queue's units, if whole_cores */
+    bool whole_cores;            /* [i] sched-gran=core */
 
     uint64_t cpus;                  /* [Q] every CPU of the arrangement, online or not */
     uint32_t ncpus;                 /* [Q] */
     uint32_t node;                  /* [Q] of its first CPU */
     uint16_t cpu_of[RUNQ_CPUS_MAX]; /* [Q] CPU number by local bit */
 } __attribute__((aligned(64)));
+
+/* What a core's CPUs have in common under sched-gran=core; see core.c. */
+struct sched_core {
+    const struct unit *wanted; /* [R] the core closes for this unit; compared, never followed */
+    ns_t turn_at;              /* [R] since when its VM has it */
+};
 
 struct sched_cpu {
     struct unit *cur;      /* [R] what the last pick returned */
@@ -66,6 +77,8 @@ struct sched_cpu {
     int32_t asym_class;    /* [i] kind of core: decides over a warm cache, CPU numbers do not */
     bool online;           /* [R] */
     const struct cpu_place *place; /* [i] */
+    struct unit *saving;           /* [R] picked away from, not saved: under sched-gran=core only */
+    struct sched_core core;        /* [R] of the core whose first sibling this is */
 } __attribute__((aligned(64)));
 
 /* Machine-wide sets of runqueue ids, a bit each. */
@@ -84,6 +97,7 @@ enum runq_hint {
 struct sched {
     struct sched_params params;             /* [Q] */
     ns_t least_ns;                          /* [Q] the larger of rate limit and shortest slice */
+    bool whole_cores;                       /* [i] sched-gran=core */
     struct spinlock lock;                   /* rank LOCK_SCHED: CPUs coming and going, parameters */
     uint32_t ncpus, nnodes;                 /* [i] */
     uint32_t nrunqs;                        /* [Q] */
@@ -155,13 +169,50 @@ void idle_leave(struct sched *s, struct sched_cpu *c);
 void idle_tickle(struct sched *s, struct sched_cpu *c);
 void idle_core_mend(struct sched *s, struct sched_cpu *c);
 void idle_online(struct sched *s, struct sched_cpu *c, bool online);
-struct sched_cpu *idle_choose(const struct sched *s, struct runq *rq, uint64_t mask, uint32_t last);
+uint64_t idle_for(const struct sched *s, const struct runq *rq, const struct unit *u,
+                  uint64_t mask);
+struct sched_cpu *idle_choose(const struct sched *s, struct runq *rq, const struct unit *u,
+                              uint64_t mask);
 void idle_core_masks(const struct runq *rq, const struct sched_cpu *c, bool *idle, bool *packed);
 
 /* preempt.c */
 ns_t preempt_due(const struct sched *s, const struct sched_cpu *c, int64_t ahead_ns, ns_t now);
 struct sched_cpu *preempt_choose(const struct sched *s, const struct runq *rq, const struct unit *u,
                                  ns_t now, ns_t *when);
+
+/* vm_queue.c: the waiting units of each VM, under sched-gran=core */
+void vm_queue_insert(struct runq *rq, struct unit *u);
+void vm_queue_remove(struct runq *rq, struct unit *u);
+void vm_queue_refresh(struct unit *u);
+struct unit *vm_queue_best(const struct runq *rq, uint32_t vm_id, uint64_t cpus);
+struct unit *vm_queue_next(struct unit *u);
+
+/* core.c: one VM to a core, under sched-gran=core */
+#define CORE_FREE   UINT64_MAX
+#define CORE_CLOSED (UINT64_MAX - 1)
+uint64_t core_held(const struct sched *s, const struct sched_cpu *c);
+bool core_allows(uint64_t held, const struct unit *u);
+bool core_admits(const struct sched *s, const struct sched_cpu *c, const struct unit *u);
+uint64_t core_open(const struct sched *s, const struct runq *rq, const struct unit *u,
+                   uint64_t set);
+uint64_t core_whole(const struct sched *s, const struct runq *rq, uint64_t mask);
+struct unit *core_best(const struct sched_cpu *c, uint64_t held);
+struct unit *core_head(const struct sched_cpu *c);
+ns_t core_turn_due(const struct sched *s, const struct sched_cpu *c, const struct unit *u,
+                   int64_t credit_ns, ns_t now);
+ns_t core_turn_at(const struct sched *s, const struct sched_cpu *c, ns_t now);
+uint64_t core_admitting(const struct sched *s, const struct runq *rq, const struct unit *u);
+struct sched_cpu *core_turn_choose(const struct sched *s, const struct runq *rq,
+                                   const struct unit *u, uint64_t admitting,
+                                   struct sched_cpu *other, ns_t *when, ns_t now);
+void core_reopen(struct sched *s, struct sched_cpu *c);
+bool core_is_closing(const struct sched *s, const struct sched_cpu *c);
+void core_close(struct sched *s, struct sched_cpu *c);
+void core_picked(struct sched *s, struct sched_cpu *c);
+void core_switched_in(struct sched *s, struct sched_cpu *c, const struct unit *u, ns_t now);
+void core_switched_out(struct sched_cpu *c, struct unit *u);
+void core_saved(struct sched *s, struct unit *u);
+void core_check(const struct sched *s, const struct sched_cpu *c);
 
 /* place.c: where a unit that is runnable and nowhere goes */
 void place_kick(struct sched *s, struct sched_cpu *c);
@@ -287,9 +338,26 @@ static inline int64_t credit_of(const struct sched *s, const struct runq *rq, co
     return MIN(credit_ns, ceiling);
 }
 
+/* Credit at which a queued or reserved unit competes: its place in the queue counts. */
+static inline int64_t credit_of_order(const struct sched *s, const struct runq *rq,
+                                      const struct unit *u)
+{
+    int64_t by_order = (int64_t)(u->order + rq->given);
+    int64_t credit_ns = credit_of(s, rq, u);
+
+    return MIN(by_order, credit_ns);
+}
+
 static inline void credit_set(struct runq *rq, struct unit *u, int64_t credit_ns)
 {
     u->key = (uint64_t)credit_ns - rq->given;
+}
+
+/* May `u` follow what `c` runs, or would that first take a turn of the whole core? */
+static inline bool core_is_ours(const struct sched *s, const struct sched_cpu *c,
+                                const struct unit *u)
+{
+    return !s->whole_cores || ((u->run_cpus & c->bit) && core_admits(s, c, u));
 }
 
 /* A CPU that picks is tickled no more. Only an idle one's core mask depends on that. */

@@ -75,6 +75,7 @@ struct sched *sched_init(void *mem, const struct sched_params *p, const struct c
 
     ASSERT(IS_ALIGNED((uintptr_t)mem, 64) && nnodes > 0 && nnodes <= NODES_MAX);
     params_apply(s, p);
+    s->whole_cores = p->gran == SCHED_GRAN_CORE;
     spin_init(&s->lock, LOCK_SCHED);
     s->ncpus = ncpus;
     s->nnodes = nnodes;

@@ -32,8 +32,12 @@ enum runq_arrangement {
     RUNQ_ALL,
 };
 
+/* What is scheduled as one: sched-gran=. */
+enum sched_gran { SCHED_GRAN_CPU, SCHED_GRAN_CORE };
+
 struct sched_params {
     enum runq_arrangement arrangement;
+    enum sched_gran gran;       /* CORE: siblings run units of one VM; not with RUNQ_PER_CPU */
     uint32_t max_cpus_runqueue; /* 1..RUNQ_CPUS_MAX; larger values mean RUNQ_CPUS_MAX */
 
     ns_t credit_init_ns;    /* what a reset gives to each unit; also the floor of credit, negated */
@@ -129,8 +133,8 @@ void sched_unit_set_affinity(struct sched *s, struct unit *u, struct cpumask har
                              struct cpumask soft, ns_t now);
 
 /*
- * Other parameters, the arrangement included. Until it returns no CPU may be inside sched/, nor a
- * unit inserted or removed; nobody holds a lock. Every online CPU is kicked.
+ * Other parameters, the arrangement included, sched-gran not. Until it returns no CPU may be inside
+ * sched/, nor a unit inserted or removed; nobody holds a lock. Every online CPU is kicked.
  */
 void sched_rearrange(struct sched *s, const struct sched_params *p, ns_t now);
 
@@ -145,6 +149,7 @@ struct runq_info {
     uint32_t units;   /* that belong to it, asleep ones too */
     uint32_t waiting; /* QUEUED */
     uint32_t max_weight;
+    uint64_t turns; /* cores that closed for another VM, under sched-gran=core */
 };
 
 uint32_t sched_runq_count(const struct sched *s);

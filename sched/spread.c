@@ -84,7 +84,8 @@ bool spread_move(struct sched *s, struct unit *u, ns_t now)
     u->target = CPUMASK_NONE;
     if (c->rq != from && !spin_trylock(&c->rq->lock))
         return false;
-    if (!(c->rq->idle & ~c->rq->tickled & c->bit) || !affinity_allows(u, c->cpu)) {
+    if (!(c->rq->idle & ~c->rq->tickled & c->bit) || !affinity_allows(u, c->cpu) ||
+        (s->whole_cores && !core_admits(s, c, u))) {
         if (c->rq != from)
             spin_unlock(&c->rq->lock);
         return false;

@@ -21,15 +21,33 @@ static bool may_pull(const struct sched *s, const struct unit *u, uint32_t cpu, 
 {
     if (!affinity_allows(u, cpu))
         return false;
+    if (s->whole_cores && !core_allows(core_held(s, &s->cpus[cpu]), u))
+        return false;
     return !s->params.numa_cost || affinity_prefers(u, cpu) || has_waited(s, u, now);
+}
+
+/* Likewise, of one VM: it holds the core of `c`. */
+static struct unit *find_pull_of(const struct sched *s, const struct runq *from,
+                                 const struct sched_cpu *c, uint32_t vm_id, ns_t now)
+{
+    struct unit *u = vm_queue_best(from, vm_id, from->cpus);
+
+    for (uint32_t i = 0; u && i < SCAN_MAX; i++, u = vm_queue_next(u))
+        if (may_pull(s, u, c->cpu, now))
+            return u;
+    return NULL;
 }
 
 /* The best queued unit of the locked `from` that this CPU may take. */
 static struct unit *find_pull(const struct sched *s, const struct runq *from,
                               const struct sched_cpu *c, ns_t now)
 {
-    struct unit *u = queue_best_reaching(from, runq_fold(c->rq->id));
+    uint64_t held = s->whole_cores ? core_held(s, c) : CORE_FREE;
+    struct unit *u;
 
+    if (held < CORE_CLOSED)
+        return find_pull_of(s, from, c, (uint32_t)held, now);
+    u = queue_best_reaching(from, runq_fold(c->rq->id));
     for (uint32_t i = 0; u && i < SCAN_MAX; i++, u = queue_next(u))
         if (may_pull(s, u, c->cpu, now))
             return u;
@@ -90,8 +108,8 @@ static struct sched_cpu *find_room(const struct sched *s, struct runq *to, const
     struct sched_cpu *c;
 
     affinity_local(s, to, u, &hard, &soft);
-    c = idle_choose(s, to, soft, u->cpu);
-    return c ? c : idle_choose(s, to, hard, u->cpu);
+    c = idle_choose(s, to, u, soft);
+    return c ? c : idle_choose(s, to, u, hard);
 }
 
 /* One overdue unit from `rq` to an idle CPU of `to`, both locked. */

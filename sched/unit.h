@@ -83,6 +83,10 @@ struct unit {
 
     struct cap *cap;          /* [R] of its VM; NULL: none */
     TAILQ_ENTRY(unit) parked; /* [C] lock of the cap: in cap.parked while PARKED */
+    RB_ENTRY(unit) by_vm;     /* [R] in runq.vms while QUEUED, under sched-gran=core */
+    uint64_t vm_cpus;         /* [R] run_cpus of its whole subtree there, or-ed */
+    uint32_t wanted_by;       /* [R] CPU whose core closes for it, if its `wanted` says so, too */
+
     RB_ENTRY(unit) by_weight; /* [R] in runq.members */
     struct cpumask hard;      /* [R] words NULL: every CPU */
     struct cpumask soft;      /* [R] words NULL: no preference */

@@ -44,6 +44,8 @@ void sched_saved(struct sched *s, struct unit *prev, ns_t now) NO_THREAD_SAFETY
     ASSERT(prev->state == UNIT_LEAVING && prev->on_cpu);
     /* Release: whoever sees it clear without the lock also sees the saved registers. */
     atomic_set_release(&prev->on_cpu, false);
+    if (s->whole_cores)
+        core_saved(s, prev);
     if (!prev->wants || prev->paused) {
         prev->target = CPUMASK_NONE;
         prev->yielding = false;

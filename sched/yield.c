@@ -34,10 +34,12 @@ static struct sched_cpu *choose_cpu(struct sched *s, struct sched_cpu *c, struct
     struct sched_cpu *to;
     ns_t when;
 
-    if (c->rq == rq && (target->run_cpus & c->bit))
+    if (c->rq == rq && (target->run_cpus & c->bit) && core_is_ours(s, c, target))
         return c;
     to = preempt_choose(s, rq, target, now, &when);
-    return to && to->cur->picked_at + s->params.ratelimit_ns <= now ? to : NULL;
+    if (!to || to->cur->picked_at + s->params.ratelimit_ns > now)
+        return NULL;
+    return core_is_ours(s, to, target) ? to : NULL;
 }
 
 /*

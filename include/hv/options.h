@@ -19,6 +19,7 @@
 enum option_loglvl { LOGLVL_NONE, LOGLVL_ERROR, LOGLVL_WARNING, LOGLVL_INFO, LOGLVL_DEBUG };
 enum option_numa { NUMA_OFF, NUMA_ON, NUMA_FAKE, NUMA_NOACPI };
 enum option_smt { SMT_OFF, SMT_ON, SMT_COMPUTE_UNIT };
+enum option_sched_gran { GRAN_CPU, GRAN_CORE };
 enum option_ple { PLE_OFF, PLE_ON, PLE_AUTO };
 
 /* Powers of two: 2^-3 of a unit that is always runnable is 0.125. */
@@ -56,6 +57,9 @@ enum option_ple { PLE_OFF, PLE_ON, PLE_AUTO };
       "Microseconds a unit runs before another may preempt it; 0 turns the limit off.")          \
     X(WORD, sched_preset, "sched_preset", 0, 0, 0, "default credit2-2016", RUNTIME,              \
       "A named set of scheduler parameters.")                                                    \
+    X(WORD, sched_gran, "sched-gran", GRAN_CPU, 0, 0, "cpu core", BOOT,                          \
+      "What is scheduled as one: with core, the hardware threads of a core run vCPUs of one VM " \
+      "at a time, and guests may see threads=2. Not with credit2_runqueue=cpu.")                 \
     X(BOOL, asym, "asym", true, 0, 0, "", RUNTIME,                                               \
       "Prefer CPUs of higher priority among idle cores (asymmetric packing).")                   \
     X(BOOL, asym_busy, "asym_busy", false, 0, 0, "", RUNTIME,                                    \

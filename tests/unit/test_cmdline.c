@@ -165,7 +165,7 @@ static const struct bad_row {
     const char *warning;
 } bad_rows[] = {
     {"colour=red", "option colour is unknown"},
-    {"sched-gran=core", "option sched-gran is unknown"},
+    {"sched-gran=socket", "malformed"},
     {"max", "option max is unknown"},
     {"maxcpusx=1", "option maxcpusx is unknown"},
     {"sched_ratelimit=1", "option sched_ratelimit is unknown"},

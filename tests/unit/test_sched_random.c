@@ -47,6 +47,23 @@ static uint32_t below(struct life *l, uint32_t n)
     return (uint32_t)((random_next(l) >> 32) % n);
 }
 
+/* Idle, and under sched-gran=core no sibling runs, saves or is about to run another VM's unit. */
+static bool is_open(const struct life *l, uint32_t cpu, uint32_t vm_id)
+{
+    const struct machine *m = l->m;
+
+    for (uint32_t other = 0; m->params.gran == SCHED_GRAN_CORE && other < m->ncpus; other++) {
+        const struct machine_cpu *o = &m->cpus[other];
+
+        if (other == cpu || m->places[other].core != m->places[cpu].core)
+            continue;
+        if ((o->cur && o->cur->vm_id != vm_id) || (o->saving && o->saving->vm_id != vm_id) ||
+            (!o->cur && o->kicked))
+            return false;
+    }
+    return !m->cpus[cpu].cur && !m->cpus[cpu].kicked && !m->cpus[cpu].saving;
+}
+
 static bool waits_beside_idle(const struct life *l, const struct machine_unit *u)
 {
     const struct machine *m = l->m;
@@ -54,9 +71,7 @@ static bool waits_beside_idle(const struct life *l, const struct machine_unit *u
     if (!u->present || u->unit.state != UNIT_QUEUED)
         return false;
     for (uint32_t cpu = 0; cpu < m->ncpus; cpu++) {
-        const struct machine_cpu *c = &m->cpus[cpu];
-
-        if (c->online && !c->cur && !c->kicked && !c->saving &&
+        if (m->cpus[cpu].online && is_open(l, cpu, u->unit.vm_id) &&
             (u->unit.hard_all || (u->hard[0] >> cpu & 1)))
             return true;
     }
@@ -276,7 +291,12 @@ static void rearrange(struct life *l)
 {
     struct machine *m = l->m;
 
+    enum sched_gran gran = m->params.gran;
+
     choose_params(l, &m->params, l->strict);
+    m->params.gran = gran;
+    if (gran == SCHED_GRAN_CORE && m->params.arrangement == RUNQ_PER_CPU)
+        m->params.arrangement = RUNQ_PER_SOCKET;
     sched_rearrange(m->s, &m->params, m->now);
     for (uint32_t i = 0; i < m->nunits; i++)
         m->units[i].waiting_since = NS_NEVER; /* the bound counts from here */
@@ -331,14 +351,18 @@ static void live(uint64_t seed)
         random_next(l);
     l->strict = below(l, 3) != 0;
     choose_params(l, &p, l->strict);
+    if (p.arrangement != RUNQ_PER_CPU && below(l, 2))
+        p.gran = SCHED_GRAN_CORE;
     sockets = 1 + below(l, 3);
-    l->m = machine_new(sockets, 1 + below(l, 4), 1 + below(l, 2), 1 + below(l, sockets), &p);
+    l->m = machine_new(sockets, 1 + below(l, 4), 1 << below(l, 3), 1 + below(l, sockets), &p);
     nunits = 1 + below(l, 3 * l->m->ncpus);
     for (uint32_t i = 0; i < 3; i++)
         machine_cap(l->m, 1 + below(l, 200), 1 + below(l, 8));
-    for (uint32_t i = 0; i < nunits; i++)
+    for (uint32_t i = 0; i < nunits; i++) {
+        l->m->vm_id = 1 + below(l, 4);
         machine_unit(l->m, 1 + below(l, 512), below(l, 2) ? 0 : random_next(l) & CPU_SET(l->m),
                      below(l, 2) ? 0 : random_next(l) & CPU_SET(l->m));
+    }
     for (uint32_t i = 0; i < EVENTS; i++) {
         pass(l, l->m->now + below(l, below(l, 4) ? 100 * NS_PER_US : 5 * NS_PER_MS));
         one_event(l);

@@ -6,6 +6,8 @@
  * - CPUs and units agree: what a CPU runs, the scheduler says it runs, and nothing runs twice.
  * - No unit waits while a CPU that it may use has been idle for longer than the rate limit and one
  *   more try (SCHEDULER: "A runnable unit never waits longer"), given time for kicks to arrive.
+ * - Under sched-gran=core siblings run and save units of one VM, and "may use" means a core that no
+ *   other VM has or is about to have.
  *
  * A breach ends the program with what it was and the last events; so does an ASSERT of the linked
  * code that fails, with or without --check.
@@ -53,6 +55,32 @@ void assert_failed(const char *expr, const char *file, int line)
     stop(watched);
 }
 
+/* Does a sibling of `c` run or save a unit of another VM? NULL: none does. */
+static const struct sim_cpu *stranger_beside(const struct sim *sim, const struct sim_cpu *c,
+                                             uint32_t vm_id)
+{
+    for (uint32_t i = 0; sim->params.gran == SCHED_GRAN_CORE && i < sim->ncpus; i++) {
+        const struct sim_cpu *other = &sim->cpus[i];
+
+        if (other == c || !cpu_place_siblings(&sim->places[i], &sim->places[c->cpu]))
+            continue;
+        if ((other->cur && other->cur->unit.vm_id != vm_id) ||
+            (other->saving && other->saving->vm_id != vm_id))
+            return other;
+    }
+    return NULL;
+}
+
+/* Every CPU is looked at, so what is saved on one is compared with what runs on the others. */
+static void check_siblings(const struct sim *sim, const struct sim_cpu *c)
+{
+    const struct sim_cpu *other = c->cur ? stranger_beside(sim, c, c->cur->unit.vm_id) : NULL;
+
+    if (other)
+        breach(sim, "CPU %u runs %s/%u while CPU %u of its core has another VM", c->cpu,
+               c->cur->vm->name, c->cur->index, other->cpu);
+}
+
 static void check_cpu(const struct sim *sim, const struct sim_cpu *c)
 {
     const struct unit *u = c->cur ? &c->cur->unit : NULL;
@@ -64,6 +92,7 @@ static void check_cpu(const struct sim *sim, const struct sim_cpu *c)
         breach(sim, "CPU %u is still saving a unit that somebody may take", c->cpu);
     if (!u && !c->saving && !c->event.slot && (c->kick_at != NS_NEVER || c->deadline != NS_NEVER))
         breach(sim, "CPU %u has something to do and no event", c->cpu);
+    check_siblings(sim, c);
 }
 
 /* Idle, and nothing on its way. */
@@ -81,11 +110,21 @@ static ns_t patience(const struct sim *sim)
     return 2 * limit + m->wake_ns + m->ipi_ns + 2 * m->switch_ns + m->exit_ns;
 }
 
+/* A core whose sibling has been kicked may be about to run anybody's. */
+static bool is_open_to(const struct sim *sim, const struct sim_cpu *c, const struct unit *u)
+{
+    for (uint32_t i = 0; sim->params.gran == SCHED_GRAN_CORE && i < sim->ncpus; i++)
+        if (!sim->cpus[i].cur && sim->cpus[i].kick_at != NS_NEVER &&
+            cpu_place_siblings(&sim->places[i], &sim->places[c->cpu]))
+            return false;
+    return !stranger_beside(sim, c, u->vm_id);
+}
+
 static bool may_use_a_free_cpu(const struct sim *sim, const struct vcpu *v)
 {
     for (uint32_t i = 0; i < sim->ncpus; i++)
         if (is_free(&sim->cpus[i]) && sched_cpu_is_online(sim->s, i) &&
-            cpumask_has(v->unit.hard, i))
+            cpumask_has(v->unit.hard, i) && is_open_to(sim, &sim->cpus[i], &v->unit))
             return true;
     return false;
 }
