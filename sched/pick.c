@@ -18,11 +18,14 @@
  */
 #include "sched/runq.h"
 
+/* A pick is one straight run of code: gcc alone would not inline these into two kinds of pick. */
+#define STEP static inline __attribute__((always_inline))
+
 /*
  * May the running unit go on here at all? Reads the unit and its CPU; one that has used up its
  * grant takes another (cap.c).
  */
-static bool may_stay(const struct sched_cpu *c, struct unit *cur, ns_t now)
+STEP bool may_stay(const struct sched_cpu *c, struct unit *cur, ns_t now)
 {
     return cur && cur->wants && !cur->paused && (cur->run_cpus & c->bit) && c->online &&
            cur->target == CPUMASK_NONE && cap_admits(cur, now);
@@ -31,7 +34,7 @@ static bool may_stay(const struct sched_cpu *c, struct unit *cur, ns_t now)
 /*
  * Running off its preferred CPUs while one of them is idle elsewhere, in a core as good as this.
  */
-static bool is_homesick(const struct sched *s, const struct sched_cpu *c, const struct unit *u)
+STEP bool is_homesick(const struct sched *s, const struct sched_cpu *c, const struct unit *u)
 {
     bool alone = s->params.smt_aware && !(c->rq->packed & c->bit);
     enum runq_hint hint = alone ? HINT_CORE : HINT_IDLE;
@@ -40,13 +43,13 @@ static bool is_homesick(const struct sched *s, const struct sched_cpu *c, const 
            (u->soft_reach & neighbour_fold(s, c->rq, hint));
 }
 
-static bool is_protected(const struct sched *s, const struct unit *cur, ns_t now)
+STEP bool is_protected(const struct sched *s, const struct unit *cur, ns_t now)
 {
     return now < cur->picked_at + s->params.ratelimit_ns;
 }
 
-static bool beats(const struct sched *s, const struct sched_cpu *c, const struct unit *u,
-                  const struct unit *cur)
+STEP bool beats(const struct sched *s, const struct sched_cpu *c, const struct unit *u,
+                const struct unit *cur)
 {
     int64_t lead = credit_of_order(s, c->rq, u) - credit_of(s, c->rq, cur);
 
@@ -56,7 +59,7 @@ static bool beats(const struct sched *s, const struct sched_cpu *c, const struct
 }
 
 /* The better of the reserved and the queued candidate; either may be NULL. */
-static struct unit *better(struct unit *reserved, struct unit *queued)
+STEP struct unit *better(struct unit *reserved, struct unit *queued)
 {
     if (!reserved || !queued)
         return reserved ? reserved : queued;
@@ -66,8 +69,7 @@ static struct unit *better(struct unit *reserved, struct unit *queued)
 }
 
 /* The winner, of what runs and the best other, still where it was; NULL: nothing here may run. */
-static inline struct unit *choose(const struct sched *s, struct sched_cpu *c, struct unit *best,
-                                  ns_t now)
+STEP struct unit *choose(const struct sched *s, struct sched_cpu *c, struct unit *best, ns_t now)
 {
     struct unit *cur = c->cur;
 
@@ -108,7 +110,7 @@ static struct unit *choose_in_core(struct sched *s, struct sched_cpu *c, ns_t no
  * Takes the winner from slot or queue; what was reserved and lost goes beside. The CPU leaves the
  * idle mask first, or the loser would be reserved for it again.
  */
-static void take(struct sched *s, struct sched_cpu *c, struct unit *winner, ns_t now)
+STEP void take(struct sched *s, struct sched_cpu *c, struct unit *winner, ns_t now)
 {
     struct unit *reserved = c->reserved;
 
@@ -123,7 +125,7 @@ static void take(struct sched *s, struct sched_cpu *c, struct unit *winner, ns_t
         place_beside(s, reserved, now);
 }
 
-static inline void switch_out(struct sched *s, struct sched_cpu *c, ns_t now)
+STEP void switch_out(struct sched *s, struct sched_cpu *c, ns_t now)
 {
     struct unit *u = c->cur;
 
@@ -133,7 +135,7 @@ static inline void switch_out(struct sched *s, struct sched_cpu *c, ns_t now)
         load_set_active(s, u, false, now);
 }
 
-static void switch_in(struct sched_cpu *c, struct unit *u, ns_t now)
+STEP void switch_in(struct sched_cpu *c, struct unit *u, ns_t now)
 {
     load_account_wait(u, now);
     c->cur = u;
@@ -148,8 +150,8 @@ static void switch_in(struct sched_cpu *c, struct unit *u, ns_t now)
 }
 
 /* Credit of the best unit that waits for this CPU, or INT64_MIN. `left` was just switched out. */
-static inline int64_t waiting_credit(const struct sched *s, const struct sched_cpu *c,
-                                     const struct unit *left, bool in_core)
+STEP int64_t waiting_credit(const struct sched *s, const struct sched_cpu *c,
+                            const struct unit *left, bool in_core)
 {
     const struct unit *queued = in_core ? core_head(c) : queue_best_for(c->rq, c->bit);
     int64_t credit_ns = queued ? credit_of_order(s, c->rq, queued) : INT64_MIN;
@@ -166,7 +168,7 @@ static inline bool is_push_worthwhile(const struct sched *s, const struct runq *
 }
 
 /* Until when the unit that was picked may run undisturbed. */
-static ns_t deadline_busy(struct sched *s, struct sched_cpu *c, int64_t waiting_ns, ns_t now)
+STEP ns_t deadline_busy(struct sched *s, struct sched_cpu *c, int64_t waiting_ns, ns_t now)
 {
     const struct unit *u = c->cur;
     ns_t least = s->least_ns;
@@ -202,8 +204,7 @@ static ns_t deadline_idle(struct sched *s, struct sched_cpu *c, bool in_core, ns
 }
 
 /* What follows from a pick: reset and deadline. */
-static inline ns_t settle(struct sched *s, struct sched_cpu *c, struct unit *left, bool in_core,
-                          ns_t now)
+STEP ns_t settle(struct sched *s, struct sched_cpu *c, struct unit *left, bool in_core, ns_t now)
 {
     struct runq *rq = c->rq;
     int64_t waiting_ns = waiting_credit(s, c, left, in_core);
@@ -234,9 +235,7 @@ static struct unit *pull(struct sched *s, struct sched_cpu *c, ns_t now)
  * balancing, pushing and pulling move. `in_core` is constant where this is called: the usual pick
  * is not to pay for the other.
  */
-static inline __attribute__((always_inline)) struct unit *pick(struct sched *s, struct sched_cpu *c,
-                                                               bool in_core, ns_t now,
-                                                               ns_t *deadline)
+STEP struct unit *pick(struct sched *s, struct sched_cpu *c, bool in_core, ns_t now, ns_t *deadline)
 {
     uint32_t cpu = c->cpu;
     struct unit *prev, *next;
