@@ -34,7 +34,7 @@ def acpi_tables(machine):
 
 
 def memory_map(machine):
-    lines = re.findall(r"memory: (\[.*)", machine.console.run("log"))
+    lines = re.findall(r"memory: \[.*", machine.console.run("log"))
     assert lines, "no memory map in the log"
     return "\n".join(line.strip() for line in lines) + "\n"
 

@@ -215,7 +215,9 @@ class Bochs(Machine):
                  protocol="multiboot2", ips=50_000_000, log="bochs"):
         super().__init__(log)
         self.shape = shape or Shape(memory=256)
-        self.model, self.cmdline, self.modules = model, cmdline, list(modules)
+        # Bochs draws its text screen into a pseudo-terminal that nobody reads, and stops when it is full.
+        self.cmdline = cmdline if "console=" in cmdline else f"console=com1 {cmdline}".strip()
+        self.model, self.modules = model, list(modules)
         self.kernel, self.protocol, self.ips = kernel, protocol, ips
 
     def environment(self):

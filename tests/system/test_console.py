@@ -219,8 +219,11 @@ def test_stats_are_tables(spinning, backend):
     exits = [int(cell) for cell in rows[0][1:]]
     assert exits[0] == sum(exits[1:]) > 0
     assert len(rows[1]) == 9
-    one = spinning.console.run("stats spin1")
-    assert "cpuid" in one and "migrations" in one and "no VM" in spinning.console.run("stats nobody")
+    deadline = time.monotonic() + spinning.timeout
+    while "cpuid" not in (one := spinning.console.run("stats spin1")):  # the guest's first acts
+        assert time.monotonic() < deadline, one
+        time.sleep(spinning.poll_seconds)
+    assert "migrations" in one and "no VM" in spinning.console.run("stats nobody")
 
 
 def press_until(console, key, pattern):

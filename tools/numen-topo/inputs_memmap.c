@@ -3,12 +3,12 @@
  *
  * A line is a range with inclusive end and its type: "0x0-0x9fbff usable". Read are also
  * /proc/iomem, whose indented lines are parts of the range above them, GRUB's lsmmap ("base_addr =
- * 0x0, length = 0x9fc00, available RAM"), and whole boot logs of Linux and Xen. Of a log only the
- * lines of the firmware's map count, for it is full of other ranges: "BIOS-e820: [mem 0x0-0x9fbff]
- * usable",
- * "(XEN)  [0, 9fbff] (usable)", and the same as "0 - 9fc00 (usable)" from older ones, whose end is
- * the next byte. '#' begins a remark. Decides which type a word means; unknown words are reserved
- * memory, the safe side. Overlaps are boot/memmap.c's.
+ * 0x0, length = 0x9fc00, available RAM"), and whole boot logs of Linux, Xen and Numen. Of a log
+ * only the lines of the firmware's map count, for it is full of other ranges: "BIOS-e820: [mem
+ * 0x0-0x9fbff] usable", "(XEN)  [0, 9fbff] (usable)", "memory: [0x0-0x9fbff] usable", and the same
+ * as "0 - 9fc00 (usable)" from older ones, whose end is the next byte. '#' begins a remark. Decides
+ * which type a word means; unknown words are reserved memory, the safe side. Overlaps are
+ * boot/memmap.c's.
  */
 #include "tools/numen-topo/topo.h"
 
@@ -31,7 +31,7 @@ static const struct {
 };
 
 /* What the lines of the firmware's map have in a boot log, before the range. */
-static const char *const log_marks[] = {"BIOS-e820:", "(XEN)"};
+static const char *const log_marks[] = {"BIOS-e820:", "(XEN)", "memory: "};
 
 struct reader {
     const char *mark; /* of the log; NULL: the text is no log */
@@ -152,7 +152,8 @@ static bool read_log_range(const char **text, paddr_t *base, paddr_t *last)
 static bool read_line(struct reader *r, const char **text, paddr_t *base, paddr_t *last)
 {
     return r->mark ? read_log_range(text, base, last)
-                   : read_range(text, base, last) || read_grub_range(text, base, last);
+                   : read_bracket(text, base, last) || read_range(text, base, last) ||
+                         read_grub_range(text, base, last);
 }
 
 static void add_line(struct inputs *in, struct reader *r, char *line)
