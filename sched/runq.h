@@ -45,15 +45,15 @@ struct runq {
     uint32_t cursor;     /* [R] where the next idle pick starts when asym is off */
 
     bool balance_due;            /* [R] since a reset */
+    bool whole_cores;            /* [i] sched-gran=core */
     uint32_t nr_queued;          /* [R] */
     uint32_t nr_active;          /* [R, a] members that are active */
+    uint32_t nr_members;         /* [R, a] */
     struct load load;            /* [R, a] of nr_active */
     struct unit_weights members; /* [R] every unit whose rq this is */
-    uint32_t nr_members;         /* [R, a] */
     ns_t next_balance;           /* [R] */
     uint64_t turns;              /* [R] how often a core of it closed */
     struct unit_vms vms;         /* [R] the queue's units, if whole_cores */
-    bool whole_cores;            /* [i] sched-gran=core */
 
     uint64_t cpus;                  /* [Q] every CPU of the arrangement, online or not */
     uint32_t ncpus;                 /* [Q] */
