@@ -124,7 +124,7 @@ static bool topology_step(struct shell *sh)
 
 /* ---- cpuid ---- */
 
-/* As numen-topo --cpuid reads it. A CPU that did not come up has told nothing. */
+/* As numen-topo --cpuid reads it: a CPU that did not come up has told nothing, and no section. */
 static void show_cpuid(struct shell *sh, uint32_t cpu)
 {
     struct cpuid_dump dump;
@@ -143,8 +143,6 @@ static void show_cpuid(struct shell *sh, uint32_t cpu)
 
 static bool cpuid_step(struct shell *sh)
 {
-    if (!sh->step)
-        shell_printf(sh, "cpus %u\n", cpu_count);
     show_cpuid(sh, sh->index++);
     return sh->index == cpu_count;
 }
