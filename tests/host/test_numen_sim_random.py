@@ -1,6 +1,6 @@
 """Random scenarios under --check: the scheduler's invariants hold after every event.
 
-NUMEN_SIM_SCENARIOS says how many (`make soak` runs more). A seed that fails is told; the scenario is
+NUMEN_SIM_SCENARIOS says how many. A seed that fails is told; the scenario is
 that of `python3 tests/host/sim_random.py SEED`.
 """
 import os
