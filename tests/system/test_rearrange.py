@@ -12,7 +12,7 @@ GUESTS = {"spin": 8, "more": 5, "ring": 4}
 MODULES = [
     module("spin", "name=spin vcpus=8 memory=32M", "ms=0"),
     module("spin", "name=more vcpus=5 memory=32M weight=512", "ms=0"),
-    module("pingpong", "name=ring vcpus=4 memory=32M"),
+    module("pingpong", "name=ring vcpus=4 memory=32M", "n=1000000000"),
 ]
 PAIRS = [[0, 1], [2, 3], [4, 5], [6, 7]]
 SOCKETS = [[0, 1, 2, 3], [4, 5, 6, 7]]
