@@ -143,6 +143,7 @@ void cap_park(struct sched *s, struct unit *u, ns_t now)
     atomic_set(&u->state, UNIT_PARKED);
     spin_lock(&cap->lock);
     TAILQ_INSERT_TAIL(&cap->parked, u, parked);
+    sched_host_trace(u->cpu, TRACE_SCHED_PARK, unit_trace_id(u), cap->period_end);
     if (!cap->armed) {
         cap->armed = true;
         sched_host_refill(cap, cap->budget_ns > 0 ? now : cap->period_end);
@@ -186,6 +187,7 @@ static bool serve_grant(struct cap *cap, struct unit *u)
     if (cap->budget_ns > 0) {
         TAILQ_REMOVE(&cap->parked, u, parked);
         cap_grant(cap, u);
+        sched_host_trace(u->cpu, TRACE_SCHED_UNPARK, unit_trace_id(u), (uint64_t)u->grant_ns);
         granted = true;
     }
     spin_unlock(&cap->lock);

@@ -10,15 +10,17 @@
 
 #include "hv/types.h"
 
-#define TRACE_EVENT_LIST(X)                            \
-    X(SCHED_SWITCH, "sched_switch", "from", "to")      \
-    X(SCHED_WAKE, "sched_wake", "unit", "last_cpu")    \
-    X(SCHED_TICKLE, "sched_tickle", "unit", "cpu")     \
-    X(SCHED_MIGRATE, "sched_migrate", "unit", "runq")  \
-    X(SCHED_RESET, "sched_reset", "runq", "given_ns")  \
-    X(SCHED_YIELD_TO, "sched_yield_to", "unit", "cpu") \
-    X(SCHED_STEAL, "sched_steal", "unit", "from_runq") \
-    X(SCHED_BALANCE, "sched_balance", "runq", "peer")  \
+#define TRACE_EVENT_LIST(X)                             \
+    X(SCHED_SWITCH, "sched_switch", "from", "to")       \
+    X(SCHED_WAKE, "sched_wake", "unit", "last_cpu")     \
+    X(SCHED_TICKLE, "sched_tickle", "unit", "cpu")      \
+    X(SCHED_MIGRATE, "sched_migrate", "unit", "runq")   \
+    X(SCHED_RESET, "sched_reset", "runq", "given_ns")   \
+    X(SCHED_YIELD_TO, "sched_yield_to", "unit", "cpu")  \
+    X(SCHED_STEAL, "sched_steal", "unit", "from_runq")  \
+    X(SCHED_BALANCE, "sched_balance", "runq", "peer")   \
+    X(SCHED_PARK, "sched_park", "unit", "until_ns")     \
+    X(SCHED_UNPARK, "sched_unpark", "unit", "grant_ns") \
     X(SCHED_CPU_ONLINE, "sched_cpu_online", "cpu", "on")
 
 #define TRACE_EVENT_ID(id, name, a, b) TRACE_##id,

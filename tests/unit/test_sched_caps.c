@@ -164,6 +164,8 @@ static void test_parked_time_is_its_own(void **state)
     unit_times(&u->unit, m->now, &run_ns, &wait_ns);
     assert_near(unit_capped_ns(&u->unit, m->now), LONG_NS / 4 * 3, 10000);
     assert_int_equal(run_ns + wait_ns + unit_capped_ns(&u->unit, m->now), LONG_NS);
+    assert_true(m->events[TRACE_SCHED_PARK] >= LONG_NS / CAP_PERIOD_NS - 1);
+    assert_true(m->events[TRACE_SCHED_PARK] - m->events[TRACE_SCHED_UNPARK] <= 1);
     sched_runq_info(m->s, 0, m->now, &info, masks[0], masks[1], masks[2]);
     assert_near(info.load, 1ull << (LOAD_FRAC_BITS - 2), 20000);
     machine_free(m);

@@ -2,6 +2,7 @@
 #include "tools/numen-sim/record.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "hv/bits.h"
 #include "hv/trace_events.h"
@@ -44,25 +45,14 @@ static void print_unit(const char *what, uint64_t id, FILE *out)
                 (unsigned long long)(id & UINT32_MAX));
 }
 
-static bool is_unit(uint32_t event, bool second)
+static bool is_unit(const char *what)
 {
-    switch (event) {
-    case TRACE_SCHED_SWITCH:
-        return true;
-    case TRACE_SCHED_WAKE:
-    case TRACE_SCHED_TICKLE:
-    case TRACE_SCHED_MIGRATE:
-    case TRACE_SCHED_YIELD_TO:
-    case TRACE_SCHED_STEAL:
-        return !second;
-    default:
-        return false;
-    }
+    return !strcmp(what, "unit") || !strcmp(what, "from") || !strcmp(what, "to");
 }
 
-static void print_argument(const char *what, uint64_t value, bool unit, FILE *out)
+static void print_argument(const char *what, uint64_t value, FILE *out)
 {
-    if (unit)
+    if (is_unit(what))
         print_unit(what, value, out);
     else
         fprintf(out, " %s=%llu", what, (unsigned long long)value);
@@ -72,8 +62,8 @@ static void print_event(const struct record_event *e, FILE *out)
 {
     fprintf(out, "%llu.%06llu ms cpu %u %s", (unsigned long long)(e->at / NS_PER_MS),
             (unsigned long long)(e->at % NS_PER_MS), e->cpu, names[e->event].name);
-    print_argument(names[e->event].a, e->a, is_unit(e->event, false), out);
-    print_argument(names[e->event].b, e->b, is_unit(e->event, true), out);
+    print_argument(names[e->event].a, e->a, out);
+    print_argument(names[e->event].b, e->b, out);
     fputc('\n', out);
 }
 
