@@ -67,28 +67,29 @@ void firmware_check_mend(struct cpu *cpu)
         (void)cpu_msrs.write(MSR_TSC_ADJUST, (uint64_t)cpu->arch->tsc_adjust_wanted);
 }
 
-static void print_mtrrs(uint32_t kind, const char *what)
+static void print_mtrrs(void)
 {
-    uint32_t n = 0, first = 0;
+    uint32_t n = 0, first = 0, kinds = 0;
 
     for (uint32_t i = cpu_count; i-- > 1;) {
-        if (!cpus[i] || !(cpus[i]->arch->mtrr_differences & kind))
+        if (!cpus[i] || !cpus[i]->arch->mtrr_differences)
             continue;
+        kinds |= cpus[i]->arch->mtrr_differences;
         first = i;
         n++;
     }
     if (n)
-        pr_warn("MTRRs: %s of %u CPUs (CPU %u first) differ from the boot CPU's; left so", what, n,
-                first);
+        pr_warn("MTRRs of %u CPUs (CPU %u first) differ from the boot CPU's:%s%s%s; left so", n,
+                first, kinds & MTRR_DIFFERS_DEFAULT ? " default type" : "",
+                kinds & MTRR_DIFFERS_FIXED ? " fixed ranges" : "",
+                kinds & MTRR_DIFFERS_VARIABLE ? " variable ranges" : "");
 }
 
 void firmware_check_print(void)
 {
     uint32_t n = 0, first = 0;
 
-    print_mtrrs(MTRR_DIFFERS_DEFAULT, "default types");
-    print_mtrrs(MTRR_DIFFERS_FIXED, "fixed ranges");
-    print_mtrrs(MTRR_DIFFERS_VARIABLE, "variable ranges");
+    print_mtrrs();
     for (uint32_t i = cpu_count; i-- > 1;) {
         if (!cpus[i] || cpus[i]->arch->tsc_adjust == cpus[i]->arch->tsc_adjust_wanted)
             continue;
