@@ -109,6 +109,13 @@ def run_bochs(cmdline, model):
     return 0
 
 
+def bochs_models():
+    """The CPUs that this Bochs knows: the bare words of its list."""
+    listing = subprocess.run(["bochs", "-help", "cpu"], capture_output=True, text=True, check=False)
+    return [line for line in (listing.stdout + listing.stderr).splitlines()
+            if line.replace("_", "").isalnum()]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("rig", choices=["qemu", "bochs"])
@@ -117,6 +124,9 @@ def main():
     arguments = parser.parse_args()
     if arguments.rig == "qemu":
         return run_qemu(arguments.cmdline)
+    models = bochs_models()
+    if models and arguments.model not in models:
+        parser.error(f"Bochs has no CPU {arguments.model}; there are {', '.join(models)}")
     return run_bochs(arguments.cmdline, arguments.model)
 
 
