@@ -271,14 +271,18 @@ void core_switched_out(struct sched_cpu *c, struct unit *u)
     c->rq->saving |= c->bit;
 }
 
-/* `u` is saved. The last one of a core that closes, or empties, opens it. */
+/*
+ * `u` is saved. The last one of a core that closes, or empties, opens it; one that went offline in
+ * between keeps it for what it still runs.
+ */
 void core_saved(struct sched *s, struct unit *u)
 {
     struct sched_cpu *c = &s->cpus[u->cpu];
 
     ASSERT(c->saving == u && c->rq == u->rq);
     c->saving = NULL;
-    c->rq->saving &= ~c->bit;
+    if (c->online || !c->cur)
+        c->rq->saving &= ~c->bit;
     idle_core_mend(s, c);
     if (!c->cur && held_by_others(s, c) == CORE_FREE)
         core_of(s, c)->wanted = NULL;

@@ -1,6 +1,7 @@
 """Random scenarios for numen-sim: any machine, options, VMs and changes that the reader accepts.
 
 `scenario(seed)` is text. All that happens is short: a few milliseconds to a tenth of a second.
+What may change while guests run (docs/parameters.md) may change here at any time.
 """
 import random
 import sys
@@ -8,6 +9,26 @@ import sys
 MIB_A_NODE = 256
 ARRANGEMENTS = ("cpu", "core", "llc", "socket", "node", "all")
 LOCKS = ("spin", "ticket", "ticket-ple", "ticket-pv", "queued")
+SWITCHES = ("asym", "asym_busy", "sched_smt_aware", "sched_newidle_pull", "sched_neighbour_wake",
+            "sched_overdue_push", "sched_smt_spread", "sched_soft_affinity", "sched_numa_cost")
+NUMBERS = {  # of options: small, usual, large
+    "sched_credit2_max_cpus_runqueue": (1, 2, 3, 8, 64), "sched_ratelimit_us": (0, 1, 100, 20000),
+    "sched_credit_init_us": (1000, 10000, 25000), "sched_carryover_us": (0, 500, 10000),
+    "sched_slice_min_us": (10, 500, 2000), "sched_slice_max_us": (100, 2000, 100000),
+    "sched_credit2_migrate_resist": (0, 500, 20000), "credit2_load_window_shift": (10, 22, 40),
+    "credit2_balance_under": (-6, 0, 3), "credit2_balance_over": (-6, -3, 3),
+    "sched_balance_period_us": (100, 10000),
+}
+
+
+def priorities(rng, cpus):
+    """Two kinds of core, as a hybrid part has, or any: each CPU in one range."""
+    if cpus > 1 and rng.random() < 0.5:
+        split = rng.randrange(1, cpus)
+        kinds = [f"0-{split - 1}:{rng.randint(0, 9)}", f"{split}-{cpus - 1}:{rng.randint(0, 9)}"]
+        return ",".join(kinds)
+    chosen = sorted(rng.sample(range(cpus), rng.randint(1, min(cpus, 8))))
+    return ",".join(f"{cpu}:{rng.randint(0, 9)}" for cpu in chosen)
 
 
 def machine(rng):
@@ -21,8 +42,8 @@ def machine(rng):
     nodes = rng.choice((0, 1, sockets * dies))
     keys = {"sockets": sockets, "dies": dies, "cores": cores, "threads": threads, "nodes": nodes,
             "node_memory": f"{MIB_A_NODE}M"}
-    if rng.random() < 0.2:
-        keys["priority"] = f"{rng.randrange(cpus)}:{rng.randint(0, 9)}"
+    if rng.random() < 0.3:
+        keys["priority"] = priorities(rng, cpus)
     if rng.random() < 0.2:
         keys["cpu_speed"] = f"0-{rng.randrange(cpus)}:0.{rng.randint(1, 9)}"
     if rng.random() < 0.2:
@@ -33,16 +54,27 @@ def machine(rng):
     return keys, cpus, nodes or sockets
 
 
+def parameter(rng, whole_cores):
+    """An option of the scheduler that may change while guests run, and a value."""
+    kind = rng.random()
+    if kind < 0.25:
+        return "credit2_runqueue", rng.choice(ARRANGEMENTS[1 if whole_cores else 0:])
+    if kind < 0.35:
+        return "sched_preset", rng.choice(("default", "credit2-2016"))
+    if kind < 0.6:
+        return rng.choice(SWITCHES), rng.choice(("on", "off"))
+    name = rng.choice(tuple(NUMBERS))
+    return name, rng.choice(NUMBERS[name])
+
+
 def options(rng):
-    keys = {"credit2_runqueue": rng.choice(ARRANGEMENTS)}
-    if rng.random() < 0.3:
-        keys["sched_credit2_max_cpus_runqueue"] = rng.choice((1, 2, 3, 8, 64))
-    if rng.random() < 0.15:
-        keys["sched_preset"] = "credit2-2016"
-    if rng.random() < 0.3:
-        keys["sched_ratelimit_us"] = rng.choice((0, 1, 100, 1000, 20000))
-    if rng.random() < 0.2:
-        keys["asym"] = "off"
+    whole_cores = rng.random() < 0.3
+    keys = {"credit2_runqueue": rng.choice(ARRANGEMENTS[1 if whole_cores else 0:])}
+    if whole_cores:
+        keys["sched-gran"] = "core"
+    for _ in range(rng.choice((0, 0, 1, 2, 5))):
+        name, value = parameter(rng, whole_cores)
+        keys[name] = value
     if rng.random() < 0.2:
         keys["numa"] = rng.choice(("off", "fake=2", "noacpi"))
     return keys
@@ -84,6 +116,8 @@ def vm(rng, cpus, nodes):
     keys = workload(rng) | {"vcpus": rng.choice((1, 1, 2, 3, 4, 8, 17)), "memory": "2M"}
     if rng.random() < 0.5:
         keys["weight"] = rng.choice((1, 64, 256, 512, 65535))
+    if rng.random() < 0.25:
+        keys["cap"] = rng.randint(1, 100 * keys["vcpus"])
     if rng.random() < 0.3:
         keys["cpus"] = cpu_ranges(rng, cpus)
     if rng.random() < 0.2:
@@ -97,15 +131,18 @@ def vm(rng, cpus, nodes):
     return keys
 
 
-def action(rng, cpus, names):
-    kind = rng.choice(("offline", "offline", "online", "weight", "pin", "option"))
+def action(rng, cpus, vms, whole_cores):
+    """`vms`: vCPUs by name."""
+    kind = rng.choice(("offline", "offline", "online", "weight", "cap", "pin", "option", "option"))
     if kind in ("offline", "online"):
         return kind, rng.randrange(cpus)
-    if kind == "weight":
-        return f"weight.{rng.choice(names)}", rng.choice((1, 100, 256, 65535))
-    if kind == "pin":
-        return f"pin.{rng.choice(names)}", cpu_ranges(rng, cpus)
-    return "option.sched_ratelimit_us", rng.choice((0, 500, 3000))
+    if kind == "option":
+        name, value = parameter(rng, whole_cores)
+        return f"option.{name}", value
+    vm_name = rng.choice(tuple(vms))
+    value = {"weight": rng.choice((1, 100, 256, 65535)), "pin": cpu_ranges(rng, cpus),
+             "cap": rng.choice((0, rng.randint(1, 100 * vms[vm_name])))}
+    return f"{kind}.{vm_name}", value[kind]
 
 
 def scenario(seed):
@@ -115,11 +152,11 @@ def scenario(seed):
                 "options": options(rng)}
     if str(sections["options"].get("numa", "on")) != "on":
         nodes = 1
-    names = [f"v{i}" for i in range(rng.choice((1, 1, 2, 3, 5)))]
-    for name in names:
-        sections[f"vm {name}"] = vm(rng, cpus, nodes)
+    vms = {f"v{i}": vm(rng, cpus, nodes) for i in range(rng.choice((1, 1, 2, 3, 5)))}
+    sections |= {f"vm {name}": keys for name, keys in vms.items()}
+    vcpus = {name: keys["vcpus"] for name, keys in vms.items()}
     for _ in range(rng.choice((0, 0, 3, 12))):
-        name, value = action(rng, cpus, names)
+        name, value = action(rng, cpus, vcpus, "sched-gran" in sections["options"])
         sections.setdefault(f"at {rng.randint(0, 15000)}us", {})[name] = value
     return "".join(f"[{section}]\n" + "".join(f"{key}={value}\n" for key, value in keys.items())
                    for section, keys in sections.items())

@@ -224,6 +224,31 @@ static void test_sibling_goes_offline(void **state)
     machine_free(m);
 }
 
+/* A CPU goes offline in the middle of a switch: what it runs still keeps its core. */
+static void test_offline_while_saving(void **state)
+{
+    struct machine *m = machine_cores(1, 1, 2);
+    struct machine_unit *a0 = hog_of(m, 1, 256, 2), *a1 = hog_of(m, 1, 256, 2);
+    struct machine_unit *b;
+
+    (void)state;
+    machine_settle(m);
+    sched_yield_current(m->s, 1, m->now);
+    machine_pick_only(m, 1);
+    assert_ptr_equal(m->cpus[1].saving, &a0->unit);
+    assert_ptr_equal(m->cpus[1].cur, &a1->unit);
+    assert_int_equal(sched_cpu_offline(m->s, 1, m->now), 0);
+    m->cpus[1].online = false;
+    machine_saved(m, 1);
+    assert_int_equal(m->s->cpus[0].rq->smt_idle, 0);
+    b = hog_of(m, 2, 256, 0);
+    assert_int_equal(b->unit.state, UNIT_QUEUED);
+    machine_settle(m);
+    assert_null(m->cpus[1].cur);
+    assert_non_null(m->cpus[0].cur);
+    machine_free(m);
+}
+
 /* Four threads: VMs of one, two and four units on one core share it by units. */
 static void test_four_threads(void **state)
 {
@@ -296,6 +321,7 @@ int main(void)
         cmocka_unit_test(test_saving_counts_as_running),
         cmocka_unit_test(test_yield_stays_in_the_vm),
         cmocka_unit_test(test_sibling_goes_offline),
+        cmocka_unit_test(test_offline_while_saving),
         cmocka_unit_test(test_four_threads),
         cmocka_unit_test(test_one_thread_per_core),
         cmocka_unit_test(test_other_runqueues),
