@@ -90,19 +90,6 @@ void queue_insert(struct sched *s, struct runq *rq, struct unit *u)
     runq_hint_set(s, rq, HINT_WAITING, true);
 }
 
-/* The deepest node whose children the removal of `u` changes: all others to mend are above it. */
-static struct unit *removal_start(struct unit *u)
-{
-    struct unit *next;
-
-    if (!RB_LEFT(u, queue) || !RB_RIGHT(u, queue))
-        return RB_PARENT(u, queue);
-    next = RB_RIGHT(u, queue);
-    while (RB_LEFT(next, queue))
-        next = RB_LEFT(next, queue);
-    return RB_PARENT(next, queue) == u ? next : RB_PARENT(next, queue);
-}
-
 /* Writes queue, nr_queued and reach; state is the caller's. */
 void queue_remove(struct runq *rq, struct unit *u)
 {
@@ -115,7 +102,7 @@ void queue_remove(struct runq *rq, struct unit *u)
         atomic_set(&rq->reach, 0);
         return;
     }
-    start = removal_start(u);
+    start = TREE_REMOVAL_START(u, queue);
     unit_queue_RB_REMOVE(&rq->queue, u);
     refresh_upwards(rq, start);
 }

@@ -52,15 +52,8 @@ void vm_queue_insert(struct runq *rq, struct unit *u)
 /* Beside queue_remove. */
 void vm_queue_remove(struct runq *rq, struct unit *u)
 {
-    struct unit *start = RB_PARENT(u, by_vm);
+    struct unit *start = TREE_REMOVAL_START(u, by_vm);
 
-    if (RB_LEFT(u, by_vm) && RB_RIGHT(u, by_vm)) {
-        struct unit *next = RB_RIGHT(u, by_vm);
-
-        while (RB_LEFT(next, by_vm))
-            next = RB_LEFT(next, by_vm);
-        start = RB_PARENT(next, by_vm) == u ? next : RB_PARENT(next, by_vm);
-    }
     unit_vms_RB_REMOVE(&rq->vms, u);
     vm_queue_refresh(start);
 }
