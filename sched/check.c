@@ -12,14 +12,14 @@ static void check_masks(const struct sched *s, const struct runq *rq)
 
     runq_for_each_bit (bit, rq->cpus) {
         const struct sched_cpu *c = runq_cpu(s, rq, bit);
-        bool core_idle, packed;
+        struct core_state core = idle_core_state(rq, c);
 
         ASSERT(c->bit == bit && c->rq == rq && (c->siblings & bit) && !(c->siblings & ~rq->cpus));
         online |= c->online ? bit : 0;
         idle |= c->online && !c->cur ? bit : 0;
-        idle_core_masks(rq, c, &core_idle, &packed);
-        ASSERT(!!(rq->smt_idle & bit) == (core_idle && c->online));
-        ASSERT(!!(rq->packed & bit) == (packed && c->online));
+        ASSERT(!!(rq->smt_idle & bit) == (core.idle && c->online));
+        ASSERT(!!(rq->packed & bit) == (core.packed && c->online));
+        ASSERT(!!(rq->crowded & bit) == (core.crowded && c->online));
         if (rq->whole_cores)
             core_check(s, c);
     }

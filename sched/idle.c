@@ -2,9 +2,12 @@
  * Which idle CPU: the masks of idle, tickled, fully idle and packed, and the choice among them.
  *
  * A core is fully idle only when every online sibling of this runqueue is idle and untickled (and,
- * under sched-gran=core, has saved what it ran); packed when two or more siblings are busy. Both
- * masks are mended at every change of idle, tickled or online, for the one core concerned;
- * sched_check compares them with recomputed ones.
+ * under sched-gran=core, has saved what it ran); packed when two or more siblings are busy, crowded
+ * when three or more are. The masks are mended at every change of idle, tickled or online, for the
+ * one core concerned; sched_check compares them with recomputed ones.
+ *
+ * Without a fully idle core the one with the fewest busy threads is taken, which matters where
+ * cores have more than two.
  *
  * A tickled CPU is never chosen again before it has picked: that is what keeps two wake-ups in a
  * row from landing on one CPU.
@@ -13,27 +16,31 @@
  */
 #include "sched/runq.h"
 
-/* Reads siblings, online, idle and tickled. */
-void idle_core_masks(const struct runq *rq, const struct sched_cpu *c, bool *idle, bool *packed)
+/* Reads siblings, online, idle, tickled and saving. */
+struct core_state idle_core_state(const struct runq *rq, const struct sched_cpu *c)
 {
     uint64_t siblings = c->siblings & rq->online;
     uint64_t busy = siblings & ~rq->idle;
+    uint64_t second = busy & (busy - 1); /* without the lowest of them */
 
-    *idle =
-        siblings && (rq->idle & ~rq->tickled & siblings) == siblings && !(rq->saving & c->siblings);
-    *packed = busy & (busy - 1);
+    return (struct core_state){
+        .idle = siblings && (rq->idle & ~rq->tickled & siblings) == siblings &&
+                !(rq->saving & c->siblings),
+        .packed = second,
+        .crowded = second & (second - 1),
+    };
 }
 
-/* Reads the same. Writes smt_idle and packed of one core, and three hints. */
+/* Reads the same. Writes smt_idle, packed and crowded of one core, and three hints. */
 void idle_core_mend(struct sched *s, struct sched_cpu *c)
 {
     struct runq *rq = c->rq;
     uint64_t siblings = c->siblings & rq->online;
-    bool idle, packed;
+    struct core_state core = idle_core_state(rq, c);
 
-    idle_core_masks(rq, c, &idle, &packed);
-    atomic_set(&rq->smt_idle, (rq->smt_idle & ~c->siblings) | (idle ? siblings : 0));
-    atomic_set(&rq->packed, (rq->packed & ~c->siblings) | (packed ? siblings : 0));
+    atomic_set(&rq->smt_idle, (rq->smt_idle & ~c->siblings) | (core.idle ? siblings : 0));
+    atomic_set(&rq->packed, (rq->packed & ~c->siblings) | (core.packed ? siblings : 0));
+    atomic_set(&rq->crowded, (rq->crowded & ~c->siblings) | (core.crowded ? siblings : 0));
     runq_hint_set(s, rq, HINT_CORE, rq->smt_idle != 0);
     runq_hint_set(s, rq, HINT_PACKED, rq->packed != 0);
     runq_hint_set(s, rq, HINT_IDLE, (rq->idle & ~rq->tickled) != 0);
@@ -114,16 +121,49 @@ uint64_t idle_for(const struct sched *s, const struct runq *rq, const struct uni
     return s->whole_cores ? core_open(s, rq, u, set) : set;
 }
 
+/* Threads of the core of `c` that are busy or will be at once. */
+static uint32_t busy_beside(const struct runq *rq, const struct sched_cpu *c)
+{
+    return bits_count(c->siblings & rq->online & (~rq->idle | rq->tickled));
+}
+
 /*
- * An idle CPU within `mask` for `u`: of a fully idle core, else any untickled thread; NULL when
- * there is none.
+ * Of the idle CPUs `set`, none in a fully idle core, those whose cores have the fewest busy
+ * threads. Looks at each core once; where cores have two threads all are alike.
+ */
+static uint64_t choose_roomy(const struct sched *s, const struct runq *rq, uint64_t set)
+{
+    uint64_t roomy = 0, left = set;
+    uint32_t fewest = UINT32_MAX;
+
+    while (left) {
+        const struct sched_cpu *c = runq_cpu(s, rq, left & -left);
+        uint32_t busy = busy_beside(rq, c);
+
+        if (bits_count(c->siblings) <= 2)
+            return set;
+        if (busy < fewest)
+            roomy = 0;
+        if (busy <= fewest)
+            roomy |= set & c->siblings;
+        fewest = MIN(fewest, busy);
+        left &= ~c->siblings;
+    }
+    return roomy;
+}
+
+/*
+ * An idle CPU within `mask` for `u`: of a fully idle core, else an untickled thread of a core with
+ * as few busy ones as there is; NULL when there is none.
  */
 struct sched_cpu *idle_choose(const struct sched *s, struct runq *rq, const struct unit *u,
                               uint64_t mask)
 {
     uint64_t set = s->params.smt_aware ? rq->smt_idle & mask : 0;
 
-    if (!set)
+    if (!set) {
         set = idle_for(s, rq, u, mask);
+        set = s->params.smt_aware ? choose_roomy(s, rq, set) : set;
+    }
     return set ? runq_cpu(s, rq, choose_warm(s, rq, set, u->cpu)) : NULL;
 }

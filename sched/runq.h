@@ -36,6 +36,7 @@ struct runq {
     uint64_t tickled;        /* [R, a] CPUs asked to pick that have not come yet */
     uint64_t smt_idle;   /* [R, a] CPUs of cores whose online siblings are all idle, untickled */
     uint64_t packed;     /* [R, a] CPUs of cores with two or more busy siblings */
+    uint64_t crowded;    /* [R, a] CPUs of cores with three or more busy siblings */
     uint64_t online;     /* [R, a] */
     uint64_t reach;      /* [R, a] below_reach of the tree's root; 0 when it is empty */
     uint64_t untimed;    /* [R] busy CPUs whose last pick set no deadline */
@@ -173,7 +174,10 @@ uint64_t idle_for(const struct sched *s, const struct runq *rq, const struct uni
                   uint64_t mask);
 struct sched_cpu *idle_choose(const struct sched *s, struct runq *rq, const struct unit *u,
                               uint64_t mask);
-void idle_core_masks(const struct runq *rq, const struct sched_cpu *c, bool *idle, bool *packed);
+struct core_state {
+    bool idle, packed, crowded; /* what the three masks say of a core's CPUs */
+};
+struct core_state idle_core_state(const struct runq *rq, const struct sched_cpu *c);
 
 /* preempt.c */
 ns_t preempt_due(const struct sched *s, const struct sched_cpu *c, int64_t ahead_ns, ns_t now);

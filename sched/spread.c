@@ -1,7 +1,8 @@
 /*
- * Two busy threads of one core, and another core with none: one of the two moves.
+ * Two busy threads of one core, and another core with none: one of the two moves. Likewise three of
+ * one and one of another, where cores have as many.
  *
- * Done by the CPU whose core becomes fully idle, from its own runqueue first, then from neighbours.
+ * Done by the CPU that goes idle, from its own runqueue first, then from neighbours.
  * It asks a running unit to leave for it (unit.target) and kicks its CPU; the unit is saved there
  * and comes by sched_saved, so nothing that runs is ever moved under its CPU's feet. Of the
  * candidates the one on the CPU of lowest priority goes. Only units that have run for the rate
@@ -21,12 +22,36 @@ static ns_t ripe_at(const struct sched *s, const struct sched_cpu *from, const s
     return u->picked_at + s->least_ns;
 }
 
-/*
- * Asks one unit of the locked `rq` to move to `c`. Returns when to look again: 0 if one was asked.
- */
-static ns_t ask_one(struct sched *s, struct runq *rq, const struct sched_cpu *c, ns_t now)
+/* How full must a core be for a unit of it to gain by the move to `c`? */
+enum spread { SPREAD_NONE, SPREAD_PACKED, SPREAD_CROWDED };
+
+static enum spread spread_for(const struct sched_cpu *c)
 {
-    uint64_t left = rq->packed & ~rq->idle & ~rq->tickled;
+    const struct runq *rq = c->rq;
+    uint64_t busy = c->siblings & rq->online & (~rq->idle | rq->tickled);
+
+    if (rq->smt_idle & c->bit)
+        return SPREAD_PACKED;
+    if (bits_count(c->siblings) < 3 || busy & (busy - 1))
+        return SPREAD_NONE;
+    return busy ? SPREAD_CROWDED : SPREAD_NONE; /* none: a sibling is still being saved */
+}
+
+static uint64_t too_full(const struct runq *rq, enum spread spread)
+{
+    uint64_t crowded = atomic_get(&rq->crowded);
+
+    return crowded || spread == SPREAD_CROWDED ? crowded : atomic_get(&rq->packed);
+}
+
+/*
+ * Asks one unit of the locked `rq` to move to `c`, out of the fullest core first. Returns when to
+ * look again: 0 if one was asked.
+ */
+static ns_t ask_one(struct sched *s, struct runq *rq, const struct sched_cpu *c, enum spread spread,
+                    ns_t now)
+{
+    uint64_t left = too_full(rq, spread) & ~rq->idle & ~rq->tickled;
     ns_t soonest = NS_NEVER;
 
     while (left) {
@@ -49,11 +74,12 @@ static ns_t ask_one(struct sched *s, struct runq *rq, const struct sched_cpu *c,
 ns_t spread_pull(struct sched *s, struct sched_cpu *c, ns_t now)
 {
     struct neighbours n = neighbours_of(s, c->rq, s->hints[HINT_PACKED]);
+    enum spread spread = s->params.smt_spread ? spread_for(c) : SPREAD_NONE;
     ns_t soonest;
 
-    if (!s->params.smt_spread || !(c->rq->smt_idle & c->bit))
+    if (spread == SPREAD_NONE)
         return NS_NEVER;
-    soonest = ask_one(s, c->rq, c, now);
+    soonest = ask_one(s, c->rq, c, spread, now);
     if (!soonest)
         return NS_NEVER;
     if (!neighbour_fold(s, c->rq, HINT_PACKED))
@@ -62,9 +88,10 @@ ns_t spread_pull(struct sched *s, struct sched_cpu *c, ns_t now)
     for (struct runq *rq; (rq = neighbours_next(&n));) {
         ns_t its;
 
-        if (s->places[rq->cpu_of[0]].node != c->place->node || !spin_trylock(&rq->lock))
+        if (s->places[rq->cpu_of[0]].node != c->place->node || !too_full(rq, spread) ||
+            !spin_trylock(&rq->lock))
             continue;
-        its = ask_one(s, rq, c, now);
+        its = ask_one(s, rq, c, spread, now);
         spin_unlock(&rq->lock);
         if (!its)
             return NS_NEVER;

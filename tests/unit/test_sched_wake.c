@@ -217,6 +217,57 @@ static void test_idle_core_takes_from_packed_one(void **state)
     machine_free(m);
 }
 
+/* Cores of four threads, two busy in one and one in the other: the third goes beside the one. */
+static void test_wakes_where_fewest_are_busy(void **state)
+{
+    (void)state;
+    for (uint32_t smt_aware = 0; smt_aware < 2; smt_aware++) {
+        struct sched_params p;
+        struct machine *m;
+        struct machine_unit *sleeper;
+
+        sched_params_default(&p);
+        p.smt_aware = smt_aware;
+        m = machine_new(1, 2, 4, 1, &p);
+        sleeper = machine_unit(m, 256, 0, 0);
+        machine_hog(m, 256, BIT(0));
+        machine_hog(m, 256, BIT(1));
+        machine_hog(m, 256, BIT(4));
+        machine_settle(m);
+        machine_wake(m, sleeper); /* it last ran on CPU 0, whose core it leaves for a roomier one */
+        assert_int_equal(reserved_for(sleeper), smt_aware ? 5 : 2);
+        machine_free(m);
+    }
+}
+
+/* Three on one core and two on another: one of these sleeps, and one of the three takes its place.
+ */
+static void test_idle_thread_takes_from_crowded_core(void **state)
+{
+    (void)state;
+    for (uint32_t sleepers = 0; sleepers < 2; sleepers++) {
+        struct machine *m = machine_default(1, 2, 4, 1);
+        struct machine_unit *moving;
+
+        machine_hog(m, 256, BIT(0));
+        machine_hog(m, 256, BIT(1));
+        moving = machine_hog(m, 256, BIT(2));
+        machine_hog(m, 256, BIT(4));
+        machine_hog(m, 256, BIT(5));
+        machine_hog(m, 256, BIT(6));
+        machine_settle(m);
+        machine_affinity(m, moving, 0, 0);
+        machine_run(m, m->now + 2 * NS_PER_MS);
+        machine_sleep(m, 5);
+        if (sleepers) /* three beside two is even; three beside one is not */
+            machine_sleep(m, 6);
+        machine_settle(m);
+        assert_int_equal(moving->unit.cpu, sleepers ? 6 : 2);
+        assert_true(unit_is_running(&moving->unit));
+        machine_free(m);
+    }
+}
+
 static void test_preempts_least_credit(void **state)
 {
     struct machine *m = machine_default(1, 2, 1, 1);
@@ -389,6 +440,8 @@ int main(void)
         cmocka_unit_test(test_overdue_goes_to_idle_thread),
         cmocka_unit_test(test_newidle_pull),
         cmocka_unit_test(test_idle_core_takes_from_packed_one),
+        cmocka_unit_test(test_wakes_where_fewest_are_busy),
+        cmocka_unit_test(test_idle_thread_takes_from_crowded_core),
         cmocka_unit_test(test_preempts_least_credit),
         cmocka_unit_test(test_wake_is_idempotent),
         cmocka_unit_test(test_wake_between_sleep_and_pick),
