@@ -44,6 +44,18 @@ static uint64_t too_full(const struct runq *rq, enum spread spread)
     return crowded || spread == SPREAD_CROWDED ? crowded : atomic_get(&rq->packed);
 }
 
+/* Has a unit of this core been asked already? Then the others may be few enough without it. */
+static bool is_one_leaving(const struct sched *s, const struct sched_cpu *c)
+{
+    runq_for_each_bit (bit, c->siblings & ~c->rq->idle) {
+        const struct unit *u = runq_cpu(s, c->rq, bit)->cur;
+
+        if (u && u->target != CPUMASK_NONE)
+            return true;
+    }
+    return false;
+}
+
 /*
  * Asks one unit of the locked `rq` to move to `c`, out of the fullest core first. Returns when to
  * look again: 0 if one was asked.
@@ -57,7 +69,7 @@ static ns_t ask_one(struct sched *s, struct runq *rq, const struct sched_cpu *c,
     while (left) {
         uint64_t bit = BIT(63 - __builtin_clzll(left));
         struct sched_cpu *from = runq_cpu(s, rq, bit);
-        ns_t ripe = ripe_at(s, from, c);
+        ns_t ripe = is_one_leaving(s, from) ? now + s->least_ns : ripe_at(s, from, c);
 
         if (ripe <= now) {
             from->cur->target = c->cpu;
@@ -100,8 +112,22 @@ ns_t spread_pull(struct sched *s, struct sched_cpu *c, ns_t now)
     return soonest;
 }
 
+/* Would a unit that has just left `from` still gain by `c`? Others may have come there meanwhile.
+ */
+static bool is_still_better(const struct sched_cpu *c, const struct sched_cpu *from)
+{
+    enum spread spread = spread_for(c);
+
+    if (!(c->rq->idle & ~c->rq->tickled & c->bit))
+        return false;
+    if (spread == SPREAD_CROWDED)
+        return bits_count(from->siblings & from->rq->online & ~from->rq->idle) > 1;
+    return spread == SPREAD_PACKED;
+}
+
 /*
- * `u`, in the caller's hands, goes where it was asked to if that is still idle. As neighbour_take.
+ * `u`, in the caller's hands, goes where it was asked to if that is still better. As
+ * neighbour_take.
  */
 bool spread_move(struct sched *s, struct unit *u, ns_t now)
 {
@@ -111,7 +137,7 @@ bool spread_move(struct sched *s, struct unit *u, ns_t now)
     u->target = CPUMASK_NONE;
     if (c->rq != from && !spin_trylock(&c->rq->lock))
         return false;
-    if (!(c->rq->idle & ~c->rq->tickled & c->bit) || !affinity_allows(u, c->cpu) ||
+    if (!is_still_better(c, &s->cpus[u->cpu]) || !affinity_allows(u, c->cpu) ||
         (s->whole_cores && !core_admits(s, c, u))) {
         if (c->rq != from)
             spin_unlock(&c->rq->lock);
