@@ -11,10 +11,9 @@ struct pingpong_params {
     uint64_t work, spread;
 };
 
-enum pingpong_stage { STAGE_NEW, STAGE_WORKS, STAGE_WAITS };
-
 struct pingpong_vcpu {
-    enum pingpong_stage stage;
+    bool begun, works;
+    bool called; /* by its partner, in the guest's memory: even before its own first step */
     uint64_t turns;
 };
 
@@ -34,10 +33,15 @@ static struct vcpu *partner_of(const struct vcpu *v)
     return index < v->vm->nvcpus ? &v->vm->vcpus[index] : NULL;
 }
 
-static void wait_for_it(struct sim *sim, struct vcpu *v)
+/* Its turn is over: the other's. */
+static void call(struct sim *sim, struct vcpu *v, struct vcpu *partner)
 {
-    ((struct pingpong_vcpu *)v->state)->stage = STAGE_WAITS;
-    vcpu_halt(sim, v, NS_NEVER);
+    struct pingpong_vcpu *state = v->state;
+
+    state->works = false;
+    state->turns++;
+    ((struct pingpong_vcpu *)partner->state)->called = true;
+    vcpu_interrupt(sim, v, partner);
 }
 
 /* The even one of a pair begins. */
@@ -47,16 +51,18 @@ static void next(struct sim *sim, struct vcpu *v)
     struct pingpong_vcpu *state = v->state;
     struct vcpu *partner = partner_of(v);
 
-    if (!partner || (state->stage == STAGE_NEW && (v->index & 1))) {
-        wait_for_it(sim, v);
-    } else if (state->stage == STAGE_WORKS) {
-        state->turns++;
-        vcpu_interrupt(sim, v, partner);
-        wait_for_it(sim, v);
-    } else {
-        state->stage = STAGE_WORKS;
-        vcpu_compute(sim, v, random_around(&sim->random, p->work, (uint32_t)p->spread));
+    if (partner && state->works)
+        call(sim, v, partner);
+    else if (!state->begun)
+        state->called |= !(v->index & 1);
+    state->begun = true;
+    if (!partner || !state->called) {
+        vcpu_halt(sim, v, NS_NEVER);
+        return;
     }
+    state->called = false;
+    state->works = true;
+    vcpu_compute(sim, v, random_around(&sim->random, p->work, (uint32_t)p->spread));
 }
 
 static void measure(struct sim *sim, struct sim_vm *vm)
