@@ -7,19 +7,22 @@
  */
 #include "sched/runq.h"
 
-/* Reads hard_all and hard. */
+/* Reads hard_all and hard; writes nothing. */
 bool affinity_allows(const struct unit *u, uint32_t cpu)
 {
     return u->hard_all || cpumask_has(u->hard, cpu);
 }
 
-/* Reads hard_all, hard, soft_none and soft. */
+/* Reads hard_all, hard, soft_none and soft; writes nothing. */
 bool affinity_prefers(const struct unit *u, uint32_t cpu)
 {
     return affinity_allows(u, cpu) && (u->soft_none || cpumask_has(u->soft, cpu));
 }
 
-/* Local masks of `u` if it were in `rq`: allowed CPUs, and the preferred ones of them. */
+/*
+ * Local masks of `u` if it were in `rq`, whose lock it does not need: allowed CPUs, and the
+ * preferred ones of them. Reads hard_all, hard, soft_none and soft of `u`; writes nothing else.
+ */
 void affinity_local(const struct sched *s, const struct runq *rq, const struct unit *u,
                     uint64_t *hard, uint64_t *soft)
 {
@@ -48,6 +51,10 @@ struct summary {
     uint64_t reach, soft_reach;
 };
 
+/*
+ * What the masks of `u` come to; `hard_all`: as if hard affinity excluded nothing. Reads hard and
+ * soft of `u`, and of every CPU online, a glance, and the runqueue; writes nothing.
+ */
 static struct summary summarize(const struct sched *s, const struct unit *u, bool hard_all)
 {
     struct summary sum = {.hard_all = true, .soft_all = true};
@@ -72,7 +79,11 @@ static struct summary summarize(const struct sched *s, const struct unit *u, boo
     return sum;
 }
 
-/* After a change of the masks, of u->rq, or of the online CPUs. Writes every derived field. */
+/*
+ * After a change of the masks, of u->rq, or of the online CPUs. Reads the masks, and what summarize
+ * reads of the CPUs; writes every derived field: hard_all, soft_none, reach, soft_reach, run_cpus
+ * and soft_cpus.
+ */
 void affinity_refresh(const struct sched *s, struct unit *u)
 {
     struct summary sum = summarize(s, u, !u->hard.words);

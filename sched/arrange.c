@@ -32,6 +32,7 @@ struct arranger {
     uint32_t ncpus, max_cpus, nrunqs;
 };
 
+/* Reads keys; writes nothing. */
 static uint64_t cpu_of(const struct arranger *a, uint32_t at)
 {
     return FIELD_GET(KEY_CPU, a->keys[at]);
@@ -39,7 +40,8 @@ static uint64_t cpu_of(const struct arranger *a, uint32_t at)
 
 /*
  * leader[cpu] = lowest of the CPUs that are not to be separated: those of one (socket, core), and
- * of one unit unless the user wants a runqueue for each core. Keys are used as scratch.
+ * of one unit unless the user wants a runqueue for each core. Reads places; writes leader, and keys
+ * as scratch.
  */
 static void leaders_find(struct arranger *a, bool whole_units)
 {
@@ -62,7 +64,10 @@ static void leaders_find(struct arranger *a, bool whole_units)
     }
 }
 
-/* Lowest leading CPU of the same socket and LLC domain: a name for the domain below 2^12. */
+/*
+ * Lowest leading CPU of the same socket and LLC domain: a name for the domain below 2^12. Reads
+ * places and leader; writes nothing.
+ */
 static uint64_t llc_name(const struct arranger *a, const struct cpu_place *leader)
 {
     for (uint32_t cpu = 0; cpu < leader->cpu; cpu++)
@@ -72,6 +77,7 @@ static uint64_t llc_name(const struct arranger *a, const struct cpu_place *leade
     return leader->cpu;
 }
 
+/* Pure: of what CPUs of one runqueue have in common, a number below 2^12. */
 static uint64_t group_name(const struct cpu_place *leader, uint32_t cpu, uint64_t llc,
                            enum runq_arrangement arrangement)
 {
@@ -91,6 +97,7 @@ static uint64_t group_name(const struct cpu_place *leader, uint32_t cpu, uint64_
     }
 }
 
+/* Reads places and leader; writes keys. */
 static void keys_fill(struct arranger *a, enum runq_arrangement arrangement)
 {
     for (uint32_t cpu = 0; cpu < a->ncpus; cpu++) {
@@ -104,7 +111,10 @@ static void keys_fill(struct arranger *a, enum runq_arrangement arrangement)
     sort_u64(a->keys, a->ncpus);
 }
 
-/* End of the run of CPUs from `at`, below `end`, that agree in the key bits of `mask`. */
+/*
+ * End of the run of CPUs from `at`, below `end`, that agree in the key bits of `mask`. Reads keys;
+ * writes nothing.
+ */
 static uint32_t block_end(const struct arranger *a, uint32_t at, uint32_t end, uint64_t mask)
 {
     uint32_t next = at + 1;
@@ -114,6 +124,7 @@ static uint32_t block_end(const struct arranger *a, uint32_t at, uint32_t end, u
     return next;
 }
 
+/* A runqueue of [at, end), unless that is empty. Reads keys; writes runq_of and nrunqs. */
 static void emit(struct arranger *a, uint32_t at, uint32_t end)
 {
     if (at == end)
@@ -125,7 +136,7 @@ static void emit(struct arranger *a, uint32_t at, uint32_t end)
 
 /*
  * Cuts [at, end) along blocks of `mask` into even parts of at most max_cpus (one block may be
- * more).
+ * more). Reads keys and max_cpus; writes runq_of and nrunqs.
  */
 static void cut(struct arranger *a, uint32_t at, uint32_t end, uint64_t mask)
 {
@@ -152,6 +163,7 @@ static void cut(struct arranger *a, uint32_t at, uint32_t end, uint64_t mask)
 
 /*
  * LLC domains that fit stay whole: runs of them are cut along LLCs, each too large one along cores.
+ * Reads and writes as cut does.
  */
 static void group_cut(struct arranger *a, uint32_t at, uint32_t end)
 {
@@ -174,7 +186,10 @@ static void group_cut(struct arranger *a, uint32_t at, uint32_t end)
     cut(a, start, end, KEY_GROUP | KEY_LLC);
 }
 
-/* Renames runqueues so that ids ascend by the node, then the number, of their lowest CPU. */
+/*
+ * Renames runqueues so that ids ascend by the node, then the number, of their lowest CPU. Reads
+ * places and nrunqs, reads and writes runq_of; writes keys and leader as scratch.
+ */
 static void ids_order(struct arranger *a)
 {
     uint64_t *name = a->leader;
@@ -191,7 +206,7 @@ static void ids_order(struct arranger *a)
         a->runq_of[cpu] = (uint32_t)name[a->runq_of[cpu]];
 }
 
-/* Reads nothing but its arguments. Writes runq_of; scratch holds keys and leaders. */
+/* Reads nothing but its arguments; writes runq_of, and keys and leaders into scratch. */
 uint32_t arrange_cpus(const struct cpu_place *places, uint32_t ncpus,
                       enum runq_arrangement arrangement, uint32_t max_cpus, uint32_t *runq_of,
                       uint64_t *scratch)

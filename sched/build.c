@@ -10,6 +10,10 @@
 #include "hv/sort.h"
 #include "sched/runq.h"
 
+/*
+ * A zero-filled runqueue without CPUs. Reads nothing; writes lock, id, the roots of its trees,
+ * whole_cores, max_weight and max_recip.
+ */
 static void runq_init(struct runq *rq, uint32_t id, bool whole_cores)
 {
     spin_init(&rq->lock, LOCK_RUNQ);
@@ -22,7 +26,10 @@ static void runq_init(struct runq *rq, uint32_t id, bool whole_cores)
     rq->max_recip = weight_reciprocal(WEIGHT_MIN);
 }
 
-/* Best asym_prio first, then by CPU number: bit 0 is the preferred CPU. */
+/*
+ * Best asym_prio first, then by CPU number: bit 0 is the preferred CPU. Reads places and runq_of;
+ * writes rq and bit of every CPU, cpu_of, ncpus and cpus of every runqueue, and scratch.
+ */
 static void runq_add_cpus(struct sched *s)
 {
     uint64_t *keys = s->scratch;
@@ -48,7 +55,8 @@ static void runq_add_cpus(struct sched *s)
 /*
  * Siblings within the runqueue only: under arrangement `cpu` a CPU is its own core. Under
  * sched-gran=core they are the threads of one core, whatever the arrangement: it may change while
- * they run, and arrangement `core` would part the cores of a compute unit.
+ * they run, and arrangement `core` would part the cores of a compute unit. Reads places,
+ * whole_cores, and cpus of the runqueue; writes siblings.
  */
 static void siblings_find(struct sched *s, struct sched_cpu *c)
 {
@@ -62,7 +70,10 @@ static void siblings_find(struct sched *s, struct sched_cpu *c)
     }
 }
 
-/* runqs are in order of their lowest CPU's node; node_runqs[n] is the first of node n. */
+/*
+ * runqs are in order of their lowest CPU's node; node_runqs[n] is the first of node n. Reads
+ * nrunqs, nnodes, and node of each runqueue; writes node_runqs.
+ */
 static void nodes_find(struct sched *s)
 {
     uint32_t id = 0;
@@ -75,6 +86,7 @@ static void nodes_find(struct sched *s)
     ASSERT(id == s->nrunqs);
 }
 
+/* Reads cpu_of and ncpus; writes nothing. */
 static uint32_t lowest_cpu(const struct runq *rq)
 {
     uint32_t lowest = rq->cpu_of[0];
@@ -84,7 +96,10 @@ static uint32_t lowest_cpu(const struct runq *rq)
     return lowest;
 }
 
-/* Writes nrunqs, runqs, hints, node_runqs and of each CPU its runqueue, bit and siblings. */
+/*
+ * Reads params, places and whole_cores; writes nrunqs, runqs, hint_words, hints, node_runqs,
+ * runq_of, scratch, and of each CPU its runqueue, bit and siblings.
+ */
 void build_runqs(struct sched *s)
 {
     ASSERT(!s->whole_cores || s->params.arrangement != RUNQ_PER_CPU);

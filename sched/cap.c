@@ -26,6 +26,7 @@
 #define GRANT_LEAST_NS (50 * NS_PER_US)
 #define GRANT_USUAL_NS (500 * NS_PER_US)
 
+/* Reads nothing; writes every field. */
 void cap_init(struct cap *cap)
 {
     *cap = (struct cap){0};
@@ -34,8 +35,8 @@ void cap_init(struct cap *cap)
 }
 
 /*
- * Adds what is due at `now`: debts are paid first. Reads quota_ns, writes budget_ns and period_end.
- * No overflow: of the periods only as many count as fill the pool.
+ * Adds what is due at `now`: debts are paid first. Reads quota_ns; reads and writes budget_ns and
+ * period_end. No overflow: of the periods only as many count as fill the pool.
  */
 static void cap_earn(struct cap *cap, ns_t now) MUST_HOLD(cap->lock)
 {
@@ -53,7 +54,7 @@ static void cap_earn(struct cap *cap, ns_t now) MUST_HOLD(cap->lock)
 /*
  * Where all units want to run, each gets as many grants of a period as the others, or the line
  * makes them take turns: a rest that goes to whoever asks first would go to the same ones each
- * time.
+ * time. Pure.
  */
 static ns_t grant_of(ns_t quota_ns, uint32_t nunits)
 {
@@ -64,6 +65,7 @@ static ns_t grant_of(ns_t quota_ns, uint32_t nunits)
     return part_ns >= GRANT_USUAL_NS / 2 ? part_ns : GRANT_USUAL_NS;
 }
 
+/* Takes the cap's lock. Reads and writes quota_ns, budget_ns and period_end; writes grant_ns. */
 void cap_set(struct cap *cap, uint32_t percent, uint32_t nunits, ns_t now)
 {
     ns_t quota_ns = percent * (CAP_PERIOD_NS / 100);
@@ -82,7 +84,10 @@ void cap_set(struct cap *cap, uint32_t percent, uint32_t nunits, ns_t now)
     spin_unlock(&cap->lock);
 }
 
-/* Reads and writes budget_ns of the pool, which is above 0; writes the unit's grant_ns. */
+/*
+ * Reads grant_ns of the pool; reads and writes its budget_ns, which is above 0; writes the unit's
+ * grant_ns.
+ */
 static void cap_grant(struct cap *cap, struct unit *u) MUST_HOLD(cap->lock)
 {
     int64_t grant_ns = MIN(cap->budget_ns, (int64_t)cap->grant_ns);
@@ -94,7 +99,8 @@ static void cap_grant(struct cap *cap, struct unit *u) MUST_HOLD(cap->lock)
 
 /*
  * The unit has used its grant up; may it have another? Moves what it ran beyond the grant to the
- * pool as debt. Reads and writes the pool and the unit's grant_ns.
+ * pool as debt. Takes the cap's lock. Reads parked, quota_ns and grant_ns of the pool; reads and
+ * writes its budget_ns and period_end, and the unit's grant_ns.
  */
 bool cap_renew(struct unit *u, ns_t now)
 {
@@ -114,7 +120,8 @@ bool cap_renew(struct unit *u, ns_t now)
 
 /*
  * The unit stops wanting to run: what is left of its grant, or its debt, goes to the pool. True: a
- * parked one can use it, see cap_serve. Writes budget_ns and the unit's grant_ns.
+ * parked one can use it, see cap_serve. Takes the cap's lock. Reads parked and quota_ns; reads and
+ * writes budget_ns and the unit's grant_ns.
  */
 bool cap_give_back(struct unit *u)
 {
@@ -130,8 +137,9 @@ bool cap_give_back(struct unit *u)
 }
 
 /*
- * A runnable unit in the caller's hands, without a grant: in line. Writes its state, its load and
- * waiting time; the pool's parked and armed.
+ * A runnable unit in the caller's hands, without a grant: in line. Takes the cap's lock. Reads
+ * budget_ns and period_end; reads and writes parked and armed of the pool; writes the unit's state,
+ * yielding and target, and what load_set_active writes.
  */
 void cap_park(struct sched *s, struct unit *u, ns_t now)
 {
@@ -151,7 +159,10 @@ void cap_park(struct sched *s, struct unit *u, ns_t now)
     spin_unlock(&cap->lock);
 }
 
-/* Out of the line, for good or for another state; still PARKED. Writes the pool's parked. */
+/*
+ * Out of the line, for good or for another state; still PARKED. Takes the cap's lock. Reads active
+ * and state; writes since and capped_ns of the unit, and parked of the pool.
+ */
 void cap_unpark(struct unit *u, ns_t now)
 {
     load_account_wait(u, now);
@@ -160,7 +171,10 @@ void cap_unpark(struct unit *u, ns_t now)
     spin_unlock(&u->cap->lock);
 }
 
-/* The first in line if there is budget for him, held on to by `serving`; or NULL. */
+/*
+ * The first in line if there is budget for him, held on to by `serving`; or NULL. Takes the cap's
+ * lock. Reads parked and quota_ns; reads and writes budget_ns, period_end and serving.
+ */
 static struct unit *serve_next(struct cap *cap, ns_t now)
 {
     struct unit *u = NULL;
@@ -176,7 +190,11 @@ static struct unit *serve_next(struct cap *cap, ns_t now)
     return u;
 }
 
-/* Under the lock of the unit's runqueue: a grant for one that is still parked here. */
+/*
+ * Under the lock of the unit's runqueue: a grant for one that is still parked here. Takes the cap's
+ * lock. Reads cap and state of the unit; reads and writes budget_ns of the pool; writes its parked,
+ * and the unit's grant_ns.
+ */
 static bool serve_grant(struct cap *cap, struct unit *u)
 {
     bool granted = false;
@@ -194,7 +212,10 @@ static bool serve_grant(struct cap *cap, struct unit *u)
     return granted;
 }
 
-/* Release: whoever sees `serving` at 0 sees that the unit is held on to no more. */
+/*
+ * Release: whoever sees `serving` at 0 sees that the unit is held on to no more. Takes the cap's
+ * lock. Reads and writes serving.
+ */
 static void serve_done(struct cap *cap)
 {
     spin_lock(&cap->lock);
@@ -204,7 +225,8 @@ static void serve_done(struct cap *cap)
 
 /*
  * Places parked units while there is budget, first come, first served. No lock held. Ends because
- * each turn takes a unit out of the line or finds that somebody else has.
+ * each turn takes a unit out of the line or finds that somebody else has. Reads and writes the
+ * pool; writes grant_ns of the units, and what place_unit writes.
  */
 void cap_serve(struct sched *s, struct cap *cap, ns_t now) NO_THREAD_SAFETY
 {
@@ -219,6 +241,7 @@ void cap_serve(struct sched *s, struct cap *cap, ns_t now) NO_THREAD_SAFETY
     }
 }
 
+/* Reads and writes the pool; writes what cap_serve writes. */
 void sched_cap_refill(struct sched *s, struct cap *cap, ns_t now)
 {
     cap_serve(s, cap, now);
@@ -229,6 +252,7 @@ void sched_cap_refill(struct sched *s, struct cap *cap, ns_t now)
     spin_unlock(&cap->lock);
 }
 
+/* Reads serving; writes nothing. */
 void cap_wait_quiet(const struct cap *cap)
 {
     /* Acquire pairs with serve_done. */
@@ -236,6 +260,11 @@ void cap_wait_quiet(const struct cap *cap)
         __builtin_ia32_pause();
 }
 
+/*
+ * Takes the runqueue's lock. Reads state; reads and writes cap, grant_ns and the pools of both
+ * caps. Writes, of one that runs, what credit_charge and place_kick write; of one that was parked,
+ * what place_unit writes; of one that is to be parked, what place_withdraw and cap_park write.
+ */
 void sched_unit_set_cap(struct sched *s, struct unit *u, struct cap *cap, ns_t now) NO_THREAD_SAFETY
 {
     struct runq *rq = runq_lock_unit(u);
@@ -260,6 +289,7 @@ void sched_unit_set_cap(struct sched *s, struct unit *u, struct cap *cap, ns_t n
     runq_unlock_unit(u);
 }
 
+/* Takes the runqueue's lock. Reads capped_ns, state and since; writes nothing. */
 uint64_t unit_capped_ns(struct unit *u, ns_t now) NO_THREAD_SAFETY
 {
     uint64_t capped_ns;

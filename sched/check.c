@@ -6,6 +6,10 @@
  */
 #include "sched/runq.h"
 
+/*
+ * Reads the idle masks and online of the runqueue, cur and online of its CPUs, and what core_check
+ * reads; writes nothing.
+ */
 static void check_masks(const struct sched *s, const struct runq *rq)
 {
     uint64_t online = 0, idle = 0;
@@ -26,11 +30,13 @@ static void check_masks(const struct sched *s, const struct runq *rq)
     ASSERT(rq->online == online && rq->idle == idle && !(rq->tickled & ~rq->cpus));
 }
 
+/* Reads a hint; writes nothing. */
 static bool hint_get(const struct sched *s, const struct runq *rq, enum runq_hint hint)
 {
     return atomic_get(&s->hints[hint][rq->id / 64]) & runq_fold(rq->id);
 }
 
+/* Reads the hints, the idle masks and nr_queued; writes nothing. */
 static void check_hints(const struct sched *s, const struct runq *rq)
 {
     ASSERT(hint_get(s, rq, HINT_IDLE) == ((rq->idle & ~rq->tickled) != 0));
@@ -39,7 +45,10 @@ static void check_hints(const struct sched *s, const struct runq *rq)
     ASSERT(hint_get(s, rq, HINT_WAITING) || !rq->nr_queued);
 }
 
-/* Height-balanced trees: the recursion is at most 2 log2(n) deep. Returns the number of units. */
+/*
+ * Height-balanced trees: the recursion is at most 2 log2(n) deep. Returns the number of units.
+ * Reads the queue, and run_cpus, reach, order and state of its units; writes nothing.
+ */
 static uint32_t check_subtree(const struct runq *rq, const struct unit *u)
 {
     const struct unit *left, *right;
@@ -61,7 +70,10 @@ static uint32_t check_subtree(const struct runq *rq, const struct unit *u)
     return count;
 }
 
-/* A parked unit is in line, and somebody will come. */
+/*
+ * A parked unit is in line, and somebody will come. Takes the cap's lock. Reads grant_ns of the
+ * unit, and the pool; writes nothing.
+ */
 static void check_parked(const struct unit *u)
 {
     struct cap *cap = u->cap;
@@ -76,7 +88,10 @@ static void check_parked(const struct unit *u)
     spin_unlock(&cap->lock);
 }
 
-/* As check_subtree, for the tree by VM. */
+/*
+ * As check_subtree, for the tree by VM. Reads run_cpus, vm_cpus, order and state of its units;
+ * writes nothing.
+ */
 static uint32_t check_vm_subtree(const struct unit *u)
 {
     const struct unit *left, *right;
@@ -97,12 +112,19 @@ static uint32_t check_vm_subtree(const struct unit *u)
     return count;
 }
 
-/* The units of each VM stand together, best first, and are found by their CPUs. */
+/*
+ * The units of each VM stand together, best first, and are found by their CPUs. Reads vms, what
+ * check_vm_subtree reads, and nr_queued; writes nothing.
+ */
 static void check_vms(const struct runq *rq)
 {
     ASSERT(check_vm_subtree(RB_ROOT(&rq->vms)) == rq->nr_queued);
 }
 
+/*
+ * Reads the unit, the idle masks and online of its runqueue, the slot and cur of the CPU it names,
+ * and its pool; writes nothing.
+ */
 static void check_state(const struct sched *s, const struct runq *rq, const struct unit *u)
 {
     ASSERT(u->cap ? u->grant_ns != GRANT_ENDLESS : u->grant_ns > 0);
@@ -134,6 +156,7 @@ static void check_state(const struct sched *s, const struct runq *rq, const stru
     }
 }
 
+/* Reads what check_state and affinity_local read, credit, burn_rest and weight; writes nothing. */
 static void check_unit(const struct sched *s, const struct runq *rq, const struct unit *u)
 {
     int64_t credit_ns = credit_of(s, rq, u);
@@ -148,6 +171,7 @@ static void check_unit(const struct sched *s, const struct runq *rq, const struc
     check_state(s, rq, u);
 }
 
+/* Reads the runqueue, its CPUs, its members and its hints; writes nothing. */
 static void check_runq(const struct sched *s, struct runq *rq)
 {
     uint32_t members = 0, active = 0, queued = 0, slots = 0, reserved = 0, heaviest = WEIGHT_MIN;
@@ -172,7 +196,7 @@ static void check_runq(const struct sched *s, struct runq *rq)
     ASSERT(rq->reach == (RB_ROOT(&rq->queue) ? RB_ROOT(&rq->queue)->below_reach : 0));
 }
 
-/* Reads everything, writes nothing. */
+/* Takes each runqueue's lock in turn. Reads everything; writes nothing. */
 void sched_check(const struct sched *s)
 {
     for (uint32_t id = 0; id < s->nrunqs; id++) {

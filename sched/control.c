@@ -8,7 +8,7 @@
 
 #include "sched/runq.h"
 
-/* Writes every field; the unit belongs to no runqueue yet. */
+/* Reads nothing but *p; writes every field. The unit belongs to no runqueue yet. */
 void unit_init(struct unit *u, const struct unit_params *p)
 {
     ASSERT(p->weight >= WEIGHT_MIN && p->weight <= WEIGHT_MAX);
@@ -29,6 +29,7 @@ void unit_init(struct unit *u, const struct unit_params *p)
 
 /*
  * Any CPU of the unit's runqueue, for u->cpu before it ever ran: preferred and online if possible.
+ * Reads run_cpus, soft_cpus and online; writes nothing.
  */
 static uint32_t first_cpu(const struct sched *s, const struct unit *u)
 {
@@ -39,7 +40,11 @@ static uint32_t first_cpu(const struct sched *s, const struct unit *u)
     return set ? runq_cpu(s, rq, set & -set)->cpu : rq->cpu_of[0];
 }
 
-/* Reads loads and online CPUs of every runqueue. Writes the chosen one's members, and the unit. */
+/*
+ * Takes the lock of the runqueue it chooses. Reads ncpus_online and what evacuate_choose reads of
+ * every runqueue; writes the chosen one's members, and of the unit what members_join and
+ * affinity_refresh write, key, since, load and cpu.
+ */
 void sched_unit_insert(struct sched *s, struct unit *u, ns_t now)
 {
     struct runq *rq;
@@ -59,7 +64,10 @@ void sched_unit_insert(struct sched *s, struct unit *u, ns_t now)
     spin_unlock(&rq->lock);
 }
 
-/* Writes rq, and its runqueue's members and load. */
+/*
+ * Takes the runqueue's lock. Reads state and on_cpu; writes rq, members, and what load_set_active
+ * writes.
+ */
 void sched_unit_remove(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY
 {
     struct runq *rq = runq_lock_unit(u);
@@ -71,7 +79,11 @@ void sched_unit_remove(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFE
     spin_unlock(&rq->lock);
 }
 
-/* Reads and writes state; writes paused, load, queue or slot; the CPU that runs it is tickled. */
+/*
+ * Takes the runqueue's lock. Reads state; writes paused. Of a unit that runs only the tickle of its
+ * CPU follows; of another what load_set_active writes, its state, the queue or slot it was in, its
+ * grant_ns and pool.
+ */
 void sched_unit_pause(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY
 {
     runq_lock_unit(u);
@@ -93,7 +105,10 @@ void sched_unit_pause(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFET
     runq_unlock_unit(u);
 }
 
-/* Reads wants and state; writes paused, load, and where place_unit puts it. */
+/*
+ * Takes the runqueue's lock. Reads wants and state; reads and writes paused; writes what
+ * load_set_active or place_unit writes.
+ */
 void sched_unit_unpause(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY
 {
     runq_lock_unit(u);
@@ -107,7 +122,10 @@ void sched_unit_unpause(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAF
     runq_unlock_unit(u);
 }
 
-/* Writes weight, its reciprocal, burn_rest, and the runqueue's heaviest weight. */
+/*
+ * Takes the runqueue's lock. Reads state; writes weight, weight_recip, burn_rest, members, and of
+ * one that runs what credit_charge writes.
+ */
 void sched_unit_set_weight(struct sched *s, struct unit *u, uint32_t weight,
                            ns_t now) NO_THREAD_SAFETY
 {
@@ -120,7 +138,10 @@ void sched_unit_set_weight(struct sched *s, struct unit *u, uint32_t weight,
     runq_unlock_unit(u);
 }
 
-/* NULL words stand for every CPU; a unit that was given no words of its own cannot take others. */
+/*
+ * NULL words stand for every CPU; a unit that was given no words of its own cannot take others.
+ * Reads `from`; writes `own`.
+ */
 static void mask_assign(struct cpumask own, struct cpumask from)
 {
     ASSERT(own.words || !from.words);
@@ -130,6 +151,7 @@ static void mask_assign(struct cpumask own, struct cpumask from)
         memset(own.words, 0xff, own.nwords * sizeof(*own.words));
 }
 
+/* Reads run_cpus, and online of the CPU; writes nothing. */
 static bool may_run_on(const struct sched *s, const struct unit *u, uint32_t cpu)
 {
     const struct sched_cpu *c = &s->cpus[cpu];
@@ -137,7 +159,11 @@ static bool may_run_on(const struct sched *s, const struct unit *u, uint32_t cpu
     return c->rq == u->rq && (u->run_cpus & c->bit) && c->online;
 }
 
-/* After a change of masks or online CPUs: the unit goes where it may run. As place_unit. */
+/*
+ * After a change of masks or online CPUs: the unit goes where it may run. Locks as place_unit.
+ * Reads state, run_cpus, cpu and target of the unit, and online of that CPU; writes what
+ * place_withdraw and place_unit write, or the tickle of the CPU it runs on.
+ */
 void affinity_enforce(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY
 {
     switch (u->state) {
@@ -160,7 +186,10 @@ void affinity_enforce(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFET
     }
 }
 
-/* Writes the masks and all that follows from them, the queue, and where it is placed. */
+/*
+ * Takes the runqueue's lock. Reads state; writes hard, soft, and what affinity_refresh,
+ * queue_refresh and affinity_enforce write.
+ */
 void sched_unit_set_affinity(struct sched *s, struct unit *u, struct cpumask hard,
                              struct cpumask soft, ns_t now) NO_THREAD_SAFETY
 {
@@ -174,7 +203,7 @@ void sched_unit_set_affinity(struct sched *s, struct unit *u, struct cpumask har
     runq_unlock_unit(u);
 }
 
-/* Reads run_ns, wait_ns, since and state. */
+/* Takes the runqueue's lock. Reads run_ns, wait_ns, since, state and active; writes nothing. */
 void unit_times(struct unit *u, ns_t now, uint64_t *run_ns, uint64_t *wait_ns) NO_THREAD_SAFETY
 {
     ns_t more;
@@ -186,7 +215,7 @@ void unit_times(struct unit *u, ns_t now, uint64_t *run_ns, uint64_t *wait_ns) N
     runq_unlock_unit(u);
 }
 
-/* Reads key, and given of its runqueue. */
+/* Takes the runqueue's lock. Reads the unit's credit; writes nothing. */
 int64_t sched_unit_credit(struct sched *s, struct unit *u) NO_THREAD_SAFETY
 {
     struct runq *rq = runq_lock_unit(u);

@@ -16,12 +16,13 @@
  */
 #include "sched/runq.h"
 
-/* The record of a core is that of its first sibling. */
+/* The record of a core is that of its first sibling. Pure. */
 static struct sched_core *core_of(const struct sched *s, const struct sched_cpu *c)
 {
     return &runq_cpu(s, c->rq, c->siblings & -c->siblings)->core;
 }
 
+/* Who holds a core that `held` says, once `u` is there, too; NULL: nobody. Pure. */
 static uint64_t held_with(uint64_t held, const struct unit *u)
 {
     if (!u)
@@ -29,6 +30,7 @@ static uint64_t held_with(uint64_t held, const struct unit *u)
     return held == CORE_FREE || held == u->vm_id ? u->vm_id : CORE_CLOSED;
 }
 
+/* Reads cur and saving of the other siblings; writes nothing. */
 static uint64_t held_by_others(const struct sched *s, const struct sched_cpu *c)
 {
     uint64_t held = CORE_FREE;
@@ -43,7 +45,8 @@ static uint64_t held_by_others(const struct sched *s, const struct sched_cpu *c)
 
 /*
  * The VM whose units `c` may pick, for its siblings run or save some; CORE_FREE: any; CORE_CLOSED:
- * none, until somebody has saved.
+ * none, until somebody has saved. Reads cur and saving of the other siblings, and wanted; writes
+ * nothing.
  */
 uint64_t core_held(const struct sched *s, const struct sched_cpu *c)
 {
@@ -52,6 +55,7 @@ uint64_t core_held(const struct sched *s, const struct sched_cpu *c)
     return held != CORE_FREE && core_of(s, c)->wanted ? CORE_CLOSED : held;
 }
 
+/* Pure: may a unit of this VM be picked while its core is `held`? */
 bool core_allows(uint64_t held, const struct unit *u)
 {
     return held == CORE_FREE || held == u->vm_id;
@@ -59,7 +63,8 @@ bool core_allows(uint64_t held, const struct unit *u)
 
 /*
  * May `c` be given `u`, once what `c` runs has left? A tickled idle sibling will run what is
- * reserved for it; with nothing in its slot nobody knows what it will run.
+ * reserved for it; with nothing in its slot nobody knows what it will run. Reads wanted, cur,
+ * saving and reserved of the other siblings, idle and tickled; writes nothing.
  */
 bool core_admits(const struct sched *s, const struct sched_cpu *c, const struct unit *u)
 {
@@ -74,7 +79,10 @@ bool core_admits(const struct sched *s, const struct sched_cpu *c, const struct 
     return true;
 }
 
-/* Those of `set`, idle untickled CPUs of `rq`, whose cores admit `u`. */
+/*
+ * Those of `set`, idle untickled CPUs of `rq`, whose cores admit `u`. Reads smt_idle and what
+ * core_admits reads; writes nothing.
+ */
 uint64_t core_open(const struct sched *s, const struct runq *rq, const struct unit *u, uint64_t set)
 {
     uint64_t open = set & rq->smt_idle;
@@ -85,7 +93,7 @@ uint64_t core_open(const struct sched *s, const struct runq *rq, const struct un
     return open;
 }
 
-/* All siblings of the CPUs in `mask`: what a turn there may make room on. */
+/* All siblings of the CPUs in `mask`: what a turn there may make room on. Pure. */
 uint64_t core_whole(const struct sched *s, const struct runq *rq, uint64_t mask)
 {
     uint64_t whole = mask;
@@ -95,7 +103,10 @@ uint64_t core_whole(const struct sched *s, const struct runq *rq, uint64_t mask)
     return whole;
 }
 
-/* The best queued unit that `c` may pick while its core is `held`, or NULL. */
+/*
+ * The best queued unit that `c` may pick while its core is `held`, or NULL. Reads the queue; writes
+ * nothing.
+ */
 struct unit *core_best(const struct sched_cpu *c, uint64_t held)
 {
     if (held == CORE_CLOSED)
@@ -105,13 +116,19 @@ struct unit *core_best(const struct sched_cpu *c, uint64_t held)
     return vm_queue_best(c->rq, (uint32_t)held, c->bit);
 }
 
-/* The best unit that waits for any CPU of the core, or NULL. */
+/*
+ * The best unit that waits for any CPU of the core, or NULL. Reads the queue and online; writes
+ * nothing.
+ */
 struct unit *core_head(const struct sched_cpu *c)
 {
     return queue_best_for(c->rq, c->siblings & c->rq->online);
 }
 
-/* The CPU of the core whose unit has most credit, or NULL when none runs. */
+/*
+ * The CPU of the core whose unit has most credit, or NULL when none runs. Reads cur of the siblings
+ * and what credit_now reads of it; writes only *credit_ns.
+ */
 static const struct sched_cpu *core_lead(const struct sched *s, const struct sched_cpu *c, ns_t now,
                                          int64_t *credit_ns)
 {
@@ -133,6 +150,8 @@ static const struct sched_cpu *core_lead(const struct sched *s, const struct sch
 /*
  * When a unit with this much credit may have the core to itself: ahead of all that run there by
  * migrate_resist, and not before the present turn has had its time. NS_NEVER: the VM has the core.
+ * Reads turn_at, cur of the siblings, what credit_now and credit_time read of it,
+ * migrate_resist_ns, slice_max_ns and least_ns; writes nothing.
  */
 ns_t core_turn_due(const struct sched *s, const struct sched_cpu *c, const struct unit *u,
                    int64_t credit_ns, ns_t now)
@@ -149,7 +168,9 @@ ns_t core_turn_due(const struct sched *s, const struct sched_cpu *c, const struc
     return MAX(due, core_of(s, c)->turn_at + s->least_ns);
 }
 
-/* Another core is closing for it already. */
+/*
+ * Another core is closing for it already. Reads wanted_by, and wanted of that core; writes nothing.
+ */
 static bool is_wanted_elsewhere(const struct sched *s, const struct sched_cpu *c,
                                 const struct unit *u)
 {
@@ -159,7 +180,11 @@ static bool is_wanted_elsewhere(const struct sched *s, const struct sched_cpu *c
     return core && core->wanted == u && core != core_of(s, c);
 }
 
-/* When the best unit that waits for the core is to have its turn; NS_NEVER: there is none. */
+/*
+ * When the best unit that waits for the core is to have its turn; NS_NEVER: there is none. Reads
+ * the queue, online, wanted, the best unit's credit, order and wanted_by, and what core_turn_due
+ * reads; writes nothing.
+ */
 ns_t core_turn_at(const struct sched *s, const struct sched_cpu *c, ns_t now)
 {
     const struct unit *head = core_head(c);
@@ -171,7 +196,10 @@ ns_t core_turn_at(const struct sched *s, const struct sched_cpu *c, ns_t now)
     return due <= now && is_wanted_elsewhere(s, c, head) ? now + s->least_ns : due;
 }
 
-/* The busy CPUs of `rq` that `u` may take from their units without the siblings' leave. */
+/*
+ * The busy CPUs of `rq` that `u` may take from their units without the siblings' leave. Reads
+ * online, idle, run_cpus and what core_admits reads; writes nothing.
+ */
 uint64_t core_admitting(const struct sched *s, const struct runq *rq, const struct unit *u)
 {
     uint64_t admitting = 0;
@@ -184,7 +212,8 @@ uint64_t core_admitting(const struct sched *s, const struct runq *rq, const stru
 
 /*
  * The CPU whose core is to make room for `u`, if one does so before *when, the time of `other`;
- * else `other`. Cores that close already will look by themselves.
+ * else `other`. Cores that close already will look by themselves. Reads run_cpus and credit of `u`,
+ * online, idle, tickled, wanted, and what core_turn_due reads; writes only *when.
  */
 struct sched_cpu *core_turn_choose(const struct sched *s, const struct runq *rq,
                                    const struct unit *u, uint64_t admitting,
@@ -207,19 +236,26 @@ struct sched_cpu *core_turn_choose(const struct sched *s, const struct runq *rq,
     return other;
 }
 
-/* Nothing but what `c` runs is left on the core: its pick decides anew. */
+/*
+ * Nothing but what `c` runs is left on the core: its pick decides anew. Reads nothing; writes
+ * wanted.
+ */
 void core_reopen(struct sched *s, struct sched_cpu *c)
 {
     core_of(s, c)->wanted = NULL;
 }
 
-/* Gives up what it runs, and takes nothing else. */
+/* Gives up what it runs, and takes nothing else. Reads wanted; writes nothing. */
 bool core_is_closing(const struct sched *s, const struct sched_cpu *c)
 {
     return core_of(s, c)->wanted != NULL;
 }
 
-/* The core closes for core_head(c); `c` itself is about to give up what it runs. */
+/*
+ * The core closes for core_head(c); `c` itself is about to give up what it runs. Reads the queue,
+ * online, and cur of the other siblings; writes wanted, turns, wanted_by of that unit, and what
+ * place_kick writes.
+ */
 void core_close(struct sched *s, struct sched_cpu *c)
 {
     struct unit *head = core_head(c);
@@ -236,7 +272,10 @@ void core_close(struct sched *s, struct sched_cpu *c)
     }
 }
 
-/* Kicks the idle CPUs of `mask` that can run something now. */
+/*
+ * Kicks the idle CPUs of `mask` that can run something now. Reads idle, tickled, and what core_held
+ * and core_best read; writes what place_kick writes.
+ */
 static void core_kick(struct sched *s, struct sched_cpu *c, uint64_t mask)
 {
     runq_for_each_bit (bit, mask & c->rq->idle & ~c->rq->tickled) {
@@ -247,7 +286,10 @@ static void core_kick(struct sched *s, struct sched_cpu *c, uint64_t mask)
     }
 }
 
-/* The end of a pick on `c`: whatever changed, siblings that may run now are told. */
+/*
+ * The end of a pick on `c`: whatever changed, siblings that may run now are told. Reads cur of `c`,
+ * and what core_kick reads; writes what place_kick writes.
+ */
 void core_picked(struct sched *s, struct sched_cpu *c)
 {
     uint64_t others = held_by_others(s, c);
@@ -256,7 +298,10 @@ void core_picked(struct sched *s, struct sched_cpu *c)
     core_kick(s, c, c->siblings & ~c->bit);
 }
 
-/* `u` has just been picked on `c`: the start of a turn, if the core was another's or nobody's. */
+/*
+ * `u` has just been picked on `c`: the start of a turn, if the core was another's or nobody's.
+ * Reads saving of `c`, cur and saving of the other siblings; writes turn_at.
+ */
 void core_switched_in(struct sched *s, struct sched_cpu *c, const struct unit *u, ns_t now)
 {
     struct sched_core *core = core_of(s, c);
@@ -265,6 +310,7 @@ void core_switched_in(struct sched *s, struct sched_cpu *c, const struct unit *u
         core->turn_at = now;
 }
 
+/* Reads nothing; writes saving of `c` and of its runqueue. */
 void core_switched_out(struct sched_cpu *c, struct unit *u)
 {
     c->saving = u;
@@ -273,7 +319,9 @@ void core_switched_out(struct sched_cpu *c, struct unit *u)
 
 /*
  * `u` is saved. The last one of a core that closes, or empties, opens it; one that went offline in
- * between keeps it for what it still runs.
+ * between keeps it for what it still runs. Reads cur and online of its CPU, and what core_kick
+ * reads; writes saving of the CPU and of the runqueue, wanted, and what idle_core_mend and
+ * place_kick write.
  */
 void core_saved(struct sched *s, struct unit *u)
 {
@@ -289,7 +337,10 @@ void core_saved(struct sched *s, struct unit *u)
     core_kick(s, c, c->siblings);
 }
 
-/* For sched_check: the invariants of one CPU's core. */
+/*
+ * For sched_check: the invariants of one CPU's core. Reads cur and saving of the siblings, online,
+ * wanted, and saving of the runqueue; writes nothing.
+ */
 void core_check(const struct sched *s, const struct sched_cpu *c)
 {
     uint64_t others = held_by_others(s, c);

@@ -18,7 +18,7 @@
 /* Longer than credit can span: more would end at the floor all the same. */
 #define BURN_MAX_NS (64 * NS_PER_MS)
 
-/* ceil(2^63 / weight). divide_by_weight says how far it is exact. */
+/* ceil(2^63 / weight). divide_by_weight says how far it is exact. Pure. */
 uint64_t weight_reciprocal(uint32_t weight)
 {
     return BITS(62, 0) / weight + 1;
@@ -27,13 +27,14 @@ uint64_t weight_reciprocal(uint32_t weight)
 /*
  * Quotient of n / weight by multiplication. The reciprocal is too large by less than 1, so the
  * product is too large by less than n / 2^63, which stays below 1 / weight while n * weight < 2^63:
- * here n < 2^42 and weight < 2^16.
+ * here n < 2^42 and weight < 2^16. Pure.
  */
 static uint64_t divide_by_weight(uint64_t n, uint64_t recip)
 {
     return (uint64_t)(((unsigned __int128)n * recip) >> 63);
 }
 
+/* Reads credit_init_ns and carryover_ns; writes nothing. */
 static int64_t credit_clip(const struct sched *s, int64_t credit_ns)
 {
     int64_t ceiling = (int64_t)(s->params.credit_init_ns + s->params.carryover_ns);
@@ -41,7 +42,10 @@ static int64_t credit_clip(const struct sched *s, int64_t credit_ns)
     return MIN(credit_ns, ceiling);
 }
 
-/* Credit that `ran` ns cost; *rest carries the remainder, below weight, to the next charge. */
+/*
+ * Credit that `ran` ns cost; *rest carries the remainder, below weight, to the next charge. Reads
+ * weight, weight_recip and max_weight; reads and writes only *rest.
+ */
 static uint64_t burn_of(const struct runq *rq, const struct unit *u, ns_t ran, uint64_t *rest)
 {
     uint64_t n, quotient;
@@ -55,6 +59,7 @@ static uint64_t burn_of(const struct runq *rq, const struct unit *u, ns_t ran, u
     return quotient;
 }
 
+/* Reads the unit's credit; writes nothing. */
 static int64_t credit_after(const struct sched *s, const struct runq *rq, const struct unit *u,
                             uint64_t burn)
 {
@@ -64,13 +69,19 @@ static int64_t credit_after(const struct sched *s, const struct runq *rq, const 
     return credit_clip(s, MAX(credit_ns, floor));
 }
 
-/* Elapsed time; clocks of two CPUs may differ a little, and then it is 0. */
+/*
+ * Elapsed time; clocks of two CPUs may differ a little, and then it is 0. Reads since; writes
+ * nothing.
+ */
 static ns_t elapsed(const struct unit *u, ns_t now)
 {
     return now > u->since ? now - u->since : 0;
 }
 
-/* Credit of a running unit at `now`, without charging it. */
+/*
+ * Credit of a running unit at `now`, without charging it. Reads its credit, since, burn_rest,
+ * weight and weight_recip, and max_weight; writes nothing.
+ */
 int64_t credit_now(const struct sched *s, const struct runq *rq, const struct unit *u, ns_t now)
 {
     uint64_t rest = u->burn_rest;
@@ -78,7 +89,10 @@ int64_t credit_now(const struct sched *s, const struct runq *rq, const struct un
     return credit_after(s, rq, u, burn_of(rq, u, elapsed(u, now), &rest));
 }
 
-/* Charges a running unit up to `now`. Writes key, burn_rest, grant_ns, run_ns, since. */
+/*
+ * Charges a running unit up to `now`. Reads what credit_now reads; writes key, burn_rest, grant_ns,
+ * run_ns and since.
+ */
 void credit_charge(const struct sched *s, struct runq *rq, struct unit *u, ns_t now)
 {
     ns_t ran = now - u->since;
@@ -93,7 +107,8 @@ void credit_charge(const struct sched *s, struct runq *rq, struct unit *u, ns_t 
 
 /*
  * Gives everybody credit until `u`, the next to run, has some: at most twice, since nobody is below
- * -credit_init. O(1): `given` is in every unit's credit.
+ * -credit_init. O(1): `given` is in every unit's credit. Reads credit of `u`; writes given and its
+ * key.
  */
 void credit_reset(struct sched *s, struct runq *rq, struct unit *u)
 {
@@ -105,6 +120,7 @@ void credit_reset(struct sched *s, struct runq *rq, struct unit *u)
 
 /*
  * Time in which `u` burns this much credit (>= 0, at most 2^31): credit x weight / heaviest weight.
+ * Reads weight, max_weight and max_recip; writes nothing.
  */
 ns_t credit_time(const struct runq *rq, const struct unit *u, int64_t credit_ns)
 {

@@ -6,6 +6,10 @@
  */
 #include "sched/runq.h"
 
+/*
+ * A glance without the lock of `rq`. Reads its online, and what affinity_local reads; writes
+ * nothing.
+ */
 static bool has_online(const struct sched *s, const struct runq *rq, const struct unit *u,
                        bool soft_only)
 {
@@ -15,7 +19,10 @@ static bool has_online(const struct sched *s, const struct runq *rq, const struc
     return (soft_only ? soft : hard) & atomic_get(&rq->online);
 }
 
-/* Load per CPU, and units that may wake there: 32.32. A sleeping unit counts for a quarter. */
+/*
+ * Load per CPU, and units that may wake there: 32.32. A sleeping unit counts for a quarter. A
+ * glance without the lock. Reads nr_members, online, and what load_of_runq reads; writes nothing.
+ */
 static uint64_t crowd(const struct sched *s, const struct runq *rq, ns_t now)
 {
     uint64_t asleep = (uint64_t)atomic_get(&rq->nr_members) << (LOAD_FRAC_BITS - 2);
@@ -24,6 +31,9 @@ static uint64_t crowd(const struct sched *s, const struct runq *rq, ns_t now)
     return (load_of_runq(s, rq, now) + asleep) / MAX(cpus, 1u);
 }
 
+/*
+ * Reads what has_online and crowd read of every runqueue, no lock of theirs held; writes nothing.
+ */
 static struct runq *least_crowded(const struct sched *s, const struct unit *u, bool soft_only,
                                   ns_t now)
 {
@@ -45,7 +55,10 @@ static struct runq *least_crowded(const struct sched *s, const struct unit *u, b
     return best;
 }
 
-/* The least loaded runqueue with a CPU online for `u`: preferred ones first. NULL when none is. */
+/*
+ * The least loaded runqueue with a CPU online for `u`: preferred ones first. NULL when none is.
+ * Reads what least_crowded reads; writes nothing.
+ */
 struct runq *evacuate_choose(const struct sched *s, struct unit *u, ns_t now)
 {
     struct runq *rq = least_crowded(s, u, true, now);
@@ -56,6 +69,9 @@ struct runq *evacuate_choose(const struct sched *s, struct unit *u, ns_t now)
 /*
  * Called and returns like place_unit. State LEAVING afterwards: place it; OFF: it went to sleep or
  * was paused in the meantime. A turn of the loop means that a CPU went offline between two looks.
+ * Reads wants, paused, and what evacuate_choose reads; writes what affinity_refresh and
+ * members_move write, and of one that is OFF its state, grant_ns, pool, and what load_set_active
+ * writes.
  */
 void evacuate_unit(struct sched *s, struct unit *u, ns_t now)
 {

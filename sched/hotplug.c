@@ -9,13 +9,20 @@
 
 #include "sched/runq.h"
 
-/* Queued where it may not run, or beside an idle CPU that it now may use. */
+/*
+ * Queued where it may not run, or beside an idle CPU that it now may use. Reads run_cpus, online,
+ * and what idle_for reads; writes nothing.
+ */
 static bool is_misplaced(const struct sched *s, const struct runq *rq, const struct unit *u)
 {
     return !(u->run_cpus & rq->online) || idle_for(s, rq, u, u->run_cpus);
 }
 
-/* The next queued or reserved unit that must move, or NULL; running ones are only kicked. */
+/*
+ * The next queued or reserved unit that must move, or NULL; running ones are only kicked. Reads
+ * members, their state, target and cpu, and online of those CPUs; writes what affinity_refresh,
+ * queue_refresh and place_kick write.
+ */
 static struct unit *refresh_members(struct sched *s, struct runq *rq)
 {
     for (struct unit *u = members_first(rq); u; u = members_next(u)) {
@@ -40,6 +47,8 @@ static struct unit *refresh_members(struct sched *s, struct runq *rq)
 
 /*
  * Ends because each turn takes one unit out of the runqueue's waiting ones, to where it may stay.
+ * The machine's lock is held; takes each runqueue's in turn. Reads what refresh_members reads;
+ * writes what it, place_withdraw and place_unit write.
  */
 static void refresh_all(struct sched *s, ns_t now) NO_THREAD_SAFETY
 {
@@ -60,6 +69,7 @@ static void refresh_all(struct sched *s, ns_t now) NO_THREAD_SAFETY
 
 /*
  * A CPU that comes counts as tickled until its first pick, which takes what may be waiting for it.
+ * Takes the runqueue's lock. Reads cur; writes what idle_online and place_kick write.
  */
 static void set_online(struct sched *s, struct sched_cpu *c, bool online)
 {
@@ -71,7 +81,10 @@ static void set_online(struct sched *s, struct sched_cpu *c, bool online)
     sched_host_trace(c->cpu, TRACE_SCHED_CPU_ONLINE, c->cpu, online);
 }
 
-/* Writes ncpus_online, the masks of its runqueue, and affinity of every unit. */
+/*
+ * Takes the machine's lock. Reads online; writes ncpus_online, what idle_online writes, affinity of
+ * every unit, and where those go that can do better now.
+ */
 int sched_cpu_online(struct sched *s, uint32_t cpu, ns_t now)
 {
     if (cpu >= s->ncpus)
@@ -88,7 +101,10 @@ int sched_cpu_online(struct sched *s, uint32_t cpu, ns_t now)
     return 0;
 }
 
-/* Writes the same; what waits for the CPU is placed again, what runs there is tickled away. */
+/*
+ * Takes the machine's lock. Reads and writes the same; what waits for the CPU is placed again, what
+ * runs there is tickled away.
+ */
 int sched_cpu_offline(struct sched *s, uint32_t cpu, ns_t now)
 {
     int error = 0;

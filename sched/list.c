@@ -3,21 +3,25 @@
  */
 #include "sched/runq.h"
 
+/* Reads params, without a lock; writes nothing. */
 const struct sched_params *sched_params_of(const struct sched *s)
 {
     return &s->params;
 }
 
+/* Reads nrunqs; writes nothing. */
 uint32_t sched_runq_count(const struct sched *s)
 {
     return s->nrunqs;
 }
 
+/* Reads ncpus, and rq of the CPU; writes nothing. */
 uint32_t sched_cpu_runq(const struct sched *s, uint32_t cpu)
 {
     return cpu < s->ncpus ? s->cpus[cpu].rq->id : RUNQ_NONE;
 }
 
+/* Reads cpu_of; writes only `out`. */
 static void mask_global(const struct sched *s, const struct runq *rq, uint64_t local,
                         struct cpumask out)
 {
@@ -26,7 +30,10 @@ static void mask_global(const struct sched *s, const struct runq *rq, uint64_t l
         cpumask_set(out, runq_cpu(s, rq, bit)->cpu);
 }
 
-/* Reads members, queue, load and masks. */
+/*
+ * Takes the lock. Reads node, nr_members, nr_queued, max_weight, turns, online, idle, smt_idle, and
+ * what load_of_runq reads; writes nothing.
+ */
 void sched_runq_info(struct sched *s, uint32_t runq, ns_t now, struct runq_info *info,
                      struct cpumask cpus, struct cpumask idle, struct cpumask smt_idle)
 {
@@ -48,7 +55,7 @@ void sched_runq_info(struct sched *s, uint32_t runq, ns_t now, struct runq_info 
     spin_unlock(&rq->lock);
 }
 
-/* Reads members and their states. */
+/* Takes the lock. Reads members and their state; writes nothing. */
 void sched_runq_visit(struct sched *s, uint32_t runq,
                       void (*visit)(const struct unit *u, void *arg), void *arg)
 {
@@ -61,6 +68,7 @@ void sched_runq_visit(struct sched *s, uint32_t runq,
     spin_unlock(&rq->lock);
 }
 
+/* Reads online, without a lock; writes nothing. */
 bool sched_cpu_is_online(const struct sched *s, uint32_t cpu)
 {
     return atomic_get(&s->cpus[cpu].online);

@@ -8,7 +8,7 @@
  */
 #include "sched/runq.h"
 
-/* Reads the average; writes nothing. */
+/* Reads avg and at; writes nothing. */
 uint64_t load_at(const struct load *l, uint32_t nr, ns_t now, uint32_t window_shift)
 {
     uint64_t target = (uint64_t)nr << LOAD_FRAC_BITS;
@@ -23,7 +23,7 @@ uint64_t load_at(const struct load *l, uint32_t nr, ns_t now, uint32_t window_sh
     return avg - (uint64_t)(((unsigned __int128)(avg - target) * elapsed) >> window_shift);
 }
 
-/* Writes avg and at. */
+/* Reads and writes avg and at. */
 void load_update(struct load *l, uint32_t nr, ns_t now, uint32_t window_shift)
 {
     if (now <= l->at)
@@ -32,13 +32,20 @@ void load_update(struct load *l, uint32_t nr, ns_t now, uint32_t window_shift)
     atomic_set(&l->at, now);
 }
 
-/* Decayed up to `now`; right under the lock, a good guess without it. */
+/*
+ * Decayed up to `now`; right under the lock, a good guess without it. Reads load, nr_active and
+ * load_window_shift; writes nothing.
+ */
 uint64_t load_of_runq(const struct sched *s, const struct runq *rq, ns_t now)
 {
     return load_at(&rq->load, atomic_get(&rq->nr_active), now, s->params.load_window_shift);
 }
 
-/* The unit starts or stops counting in its runqueue's load, whose lock is held. */
+/*
+ * The unit starts or stops counting in its runqueue's load, whose lock is held. Reads state and
+ * load_window_shift; reads and writes load and active of the unit, load and nr_active of the
+ * runqueue; writes since, and wait_ns or capped_ns.
+ */
 void load_set_active(const struct sched *s, struct unit *u, bool active, ns_t now)
 {
     struct runq *rq = u->rq;

@@ -8,6 +8,7 @@
  */
 #include "sched/runq.h"
 
+/* Reads weight; writes nothing. */
 static int weight_compare(const struct unit *a, const struct unit *b)
 {
     return a->weight > b->weight ? -1 : 1;
@@ -19,7 +20,7 @@ RB_PROTOTYPE_INTERNAL(unit_weights, unit, by_weight, weight_compare, static)
 RB_GENERATE_INTERNAL(unit_weights, unit, by_weight, weight_compare, static)
 #pragma GCC diagnostic pop
 
-/* The heaviest, or NULL. Reads members. */
+/* The heaviest, or NULL. Reads members; writes nothing. */
 struct unit *members_first(const struct runq *rq)
 {
     struct unit *u = RB_ROOT(&rq->members);
@@ -29,12 +30,13 @@ struct unit *members_first(const struct runq *rq)
     return u;
 }
 
-/* The next lighter one, or NULL. Reads members. */
+/* The next lighter one, or NULL. Reads members; writes nothing. */
 struct unit *members_next(struct unit *u)
 {
     return unit_weights_RB_NEXT(u);
 }
 
+/* Reads members and weight; writes max_weight and max_recip. */
 static void heaviest_update(struct runq *rq)
 {
     const struct unit *first = members_first(rq);
@@ -46,7 +48,10 @@ static void heaviest_update(struct runq *rq)
     rq->max_recip = weight_reciprocal(weight);
 }
 
-/* Into the books of `rq`; credit, load and masks are the caller's. */
+/*
+ * Into the books of `rq`; credit, load and masks are the caller's. Reads weight; writes members,
+ * and rq of the unit.
+ */
 void members_join(struct runq *rq, struct unit *u)
 {
     unit_weights_RB_INSERT(&rq->members, u);
@@ -56,7 +61,7 @@ void members_join(struct runq *rq, struct unit *u)
     atomic_set(&u->rq, rq);
 }
 
-/* Writes members and the heaviest weight; rq of the unit is left as it was. */
+/* Reads weight; writes members. rq of the unit is left as it was. */
 void members_leave(struct runq *rq, struct unit *u)
 {
     unit_weights_RB_REMOVE(&rq->members, u);
@@ -64,7 +69,7 @@ void members_leave(struct runq *rq, struct unit *u)
     heaviest_update(rq);
 }
 
-/* Writes weight, weight_recip, burn_rest, members and the heaviest weight. */
+/* Reads members; writes weight, weight_recip, burn_rest and members. */
 void members_set_weight(struct runq *rq, struct unit *u, uint32_t weight)
 {
     unit_weights_RB_REMOVE(&rq->members, u);
@@ -75,7 +80,11 @@ void members_set_weight(struct runq *rq, struct unit *u, uint32_t weight)
     heaviest_update(rq);
 }
 
-/* Both locks held; `u` is in no queue, in no slot and on no CPU. */
+/*
+ * Both locks held; `u` is in no queue, in no slot and on no CPU. Reads active, credit, and what
+ * affinity_local reads; reads and writes the unit's load, and load and nr_active of both runqueues;
+ * writes their members, and rq, key, order, run_cpus and soft_cpus of the unit.
+ */
 void members_move(struct sched *s, struct unit *u, struct runq *to, ns_t now)
 {
     struct runq *from = u->rq;

@@ -57,16 +57,19 @@ static const struct field switches[] = {
     FIELD(sched_numa_cost, numa_cost),
 };
 
+/* Reads given; writes nothing. */
 static bool is_given(const struct options *o, enum option_id id)
 {
     return o->given & BIT(id);
 }
 
+/* Pure: where the option is. */
 static const void *option_at(const struct options *o, const struct field *f)
 {
     return (const char *)o + f->option;
 }
 
+/* Reads one option; writes nothing. */
 static uint32_t value_u32(const struct options *o, const struct field *f)
 {
     const uint64_t *value = option_at(o, f);
@@ -74,6 +77,7 @@ static uint32_t value_u32(const struct options *o, const struct field *f)
     return (uint32_t)*value;
 }
 
+/* Pure: where the parameter is. */
 static void *param_at(struct sched_params *p, const struct field *f)
 {
     return (char *)p + f->param;
@@ -86,7 +90,10 @@ static void *param_at(struct sched_params *p, const struct field *f)
     for_each_field (f, fields)       \
         if (is_given(o, f->id))
 
-/* The words of WORD options are in the order of the enums. */
+/*
+ * The words of WORD options are in the order of the enums. Reads the options and `given`; writes
+ * every parameter.
+ */
 void sched_params_options(struct sched_params *p, const struct options *o)
 {
     static const char *const presets[] = {"default", "credit2-2016"};
@@ -111,17 +118,19 @@ void sched_params_options(struct sched_params *p, const struct options *o)
         *(bool *)param_at(p, f) = *(const bool *)option_at(o, f);
 }
 
+/* Pure: where the option is, to be written. */
 static void *shown_at(struct options *o, const struct field *f)
 {
     return (char *)o + f->option;
 }
 
+/* Pure: where the parameter is, to be read. */
 static const void *value_of(const struct sched_params *p, const struct field *f)
 {
     return (const char *)p + f->param;
 }
 
-/* Reads every parameter. Writes their options but not `given`. */
+/* Reads every parameter but gran; writes their options but not `given`. */
 void sched_params_show(const struct sched_params *p, struct options *o)
 {
     o->credit2_runqueue.word = (uint32_t)p->arrangement;

@@ -9,6 +9,7 @@
 
 #include "sched/sched.h"
 
+/* Reads nothing; writes every parameter. */
 void sched_params_default(struct sched_params *p)
 {
     *p = (struct sched_params){
@@ -35,6 +36,7 @@ void sched_params_default(struct sched_params *p)
     };
 }
 
+/* Reads nothing but `name`; writes every parameter. */
 int sched_params_preset(struct sched_params *p, const char *name)
 {
     if (strcmp(name, "default") == 0) {
@@ -61,6 +63,7 @@ static const char *const arrangement_names[] = {
     [RUNQ_PER_SOCKET] = "socket", [RUNQ_PER_NODE] = "node", [RUNQ_ALL] = "all",
 };
 
+/* Pure, but for *out. */
 int sched_arrangement_parse(const char *word, enum runq_arrangement *out)
 {
     for (size_t i = 0; i < ARRAY_SIZE(arrangement_names); i++) {
@@ -72,6 +75,7 @@ int sched_arrangement_parse(const char *word, enum runq_arrangement *out)
     return -EINVAL;
 }
 
+/* Pure. */
 const char *sched_arrangement_name(enum runq_arrangement arrangement)
 {
     return arrangement_names[arrangement];

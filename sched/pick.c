@@ -22,8 +22,9 @@
 #define STEP static inline __attribute__((always_inline))
 
 /*
- * May the running unit go on here at all? Reads the unit and its CPU; one that has used up its
- * grant takes another (cap.c).
+ * May the running unit go on here at all? One that has used up its grant takes another (cap.c).
+ * Reads wants, paused, run_cpus, target and grant_ns of the unit, and online; writes what cap_renew
+ * writes.
  */
 STEP bool may_stay(const struct sched_cpu *c, struct unit *cur, ns_t now)
 {
@@ -33,6 +34,8 @@ STEP bool may_stay(const struct sched_cpu *c, struct unit *cur, ns_t now)
 
 /*
  * Running off its preferred CPUs while one of them is idle elsewhere, in a core as good as this.
+ * Reads soft_cpus and soft_reach of the unit, packed, HINT_CORE or HINT_IDLE, smt_aware and
+ * neighbour_wake; writes nothing.
  */
 STEP bool is_homesick(const struct sched *s, const struct sched_cpu *c, const struct unit *u)
 {
@@ -43,11 +46,13 @@ STEP bool is_homesick(const struct sched *s, const struct sched_cpu *c, const st
            (u->soft_reach & neighbour_fold(s, c->rq, hint));
 }
 
+/* Reads picked_at and ratelimit_ns; writes nothing. */
 STEP bool is_protected(const struct sched *s, const struct unit *cur, ns_t now)
 {
     return now < cur->picked_at + s->params.ratelimit_ns;
 }
 
+/* Reads credit of both, order, cpu and state of `u`, and migrate_resist_ns; writes nothing. */
 STEP bool beats(const struct sched *s, const struct sched_cpu *c, const struct unit *u,
                 const struct unit *cur)
 {
@@ -58,7 +63,10 @@ STEP bool beats(const struct sched *s, const struct sched_cpu *c, const struct u
     return lead > 0;
 }
 
-/* The better of the reserved and the queued candidate; either may be NULL. */
+/*
+ * The better of the reserved and the queued candidate; either may be NULL. Reads preferred and
+ * order; writes nothing.
+ */
 STEP struct unit *better(struct unit *reserved, struct unit *queued)
 {
     if (!reserved || !queued)
@@ -68,7 +76,11 @@ STEP struct unit *better(struct unit *reserved, struct unit *queued)
     return reserved;
 }
 
-/* The winner, of what runs and the best other, still where it was; NULL: nothing here may run. */
+/*
+ * The winner, of what runs and the best other, still where it was; NULL: nothing here may run.
+ * Reads cur and online, yielding, preferred, and what is_protected, is_homesick and beats read;
+ * reads and writes as may_stay does.
+ */
 STEP struct unit *choose(const struct sched *s, struct sched_cpu *c, struct unit *best, ns_t now)
 {
     struct unit *cur = c->cur;
@@ -86,7 +98,11 @@ STEP struct unit *choose(const struct sched *s, struct sched_cpu *c, struct unit
     return best && beats(s, c, best, cur) ? best : cur;
 }
 
-/* As choose, under sched-gran=core. NULL, too, to make room for another VM's turn. */
+/*
+ * As choose, under sched-gran=core. NULL, too, to make room for another VM's turn. Reads what
+ * choose reads, the slot, the queue, and what core_held and core_turn_at read; writes what
+ * may_stay, core_reopen and core_close write.
+ */
 static struct unit *choose_in_core(struct sched *s, struct sched_cpu *c, ns_t now)
 {
     uint64_t held = core_held(s, c);
@@ -108,7 +124,9 @@ static struct unit *choose_in_core(struct sched *s, struct sched_cpu *c, ns_t no
 
 /*
  * Takes the winner from slot or queue; what was reserved and lost goes beside. The CPU leaves the
- * idle mask first, or the loser would be reserved for it again.
+ * idle mask first, or the loser would be reserved for it again. Reads reserved, idle, and state of
+ * the winner; writes the idle masks, queue and slot, and what place_withdraw and place_beside write
+ * of what was reserved.
  */
 STEP void take(struct sched *s, struct sched_cpu *c, struct unit *winner, ns_t now)
 {
@@ -125,6 +143,7 @@ STEP void take(struct sched *s, struct sched_cpu *c, struct unit *winner, ns_t n
         place_beside(s, reserved, now);
 }
 
+/* Reads wants and paused; writes cur, state, and what load_set_active writes. */
 STEP void switch_out(struct sched *s, struct sched_cpu *c, ns_t now)
 {
     struct unit *u = c->cur;
@@ -135,6 +154,10 @@ STEP void switch_out(struct sched *s, struct sched_cpu *c, ns_t now)
         load_set_active(s, u, false, now);
 }
 
+/*
+ * Reads active, state and cpu; writes cur, cpu, state, on_cpu, picked_at, yielding, migrations,
+ * since and wait_ns.
+ */
 STEP void switch_in(struct sched_cpu *c, struct unit *u, ns_t now)
 {
     load_account_wait(u, now);
@@ -149,7 +172,11 @@ STEP void switch_in(struct sched_cpu *c, struct unit *u, ns_t now)
     atomic_set(&u->state, UNIT_RUNNING);
 }
 
-/* Credit of the best unit that waits for this CPU, or INT64_MIN. `left` was just switched out. */
+/*
+ * Credit of the best unit that waits for this CPU, or INT64_MIN. `left` was just switched out.
+ * Reads the queue, credit and order of its best, active, run_cpus, yielding and credit of `left`;
+ * writes nothing.
+ */
 STEP int64_t waiting_credit(const struct sched *s, const struct sched_cpu *c,
                             const struct unit *left, bool in_core)
 {
@@ -161,13 +188,20 @@ STEP int64_t waiting_credit(const struct sched *s, const struct sched_cpu *c,
     return credit_ns;
 }
 
-/* Could something that waits here go to an idle CPU elsewhere? */
+/*
+ * Could something that waits here go to an idle CPU elsewhere? Reads reach, HINT_IDLE and
+ * overdue_push; writes nothing.
+ */
 static inline bool is_push_worthwhile(const struct sched *s, const struct runq *rq)
 {
     return rq->reach && s->params.overdue_push && (rq->reach & neighbour_fold(s, rq, HINT_IDLE));
 }
 
-/* Until when the unit that was picked may run undisturbed. */
+/*
+ * Until when the unit that was picked may run undisturbed. Reads credit, picked_at, soft_cpus and
+ * soft_reach of it, what credit_time and is_push_worthwhile read, slice_min_ns, slice_max_ns and
+ * least_ns; writes nothing.
+ */
 STEP ns_t deadline_busy(struct sched *s, struct sched_cpu *c, int64_t waiting_ns, ns_t now)
 {
     const struct unit *u = c->cur;
@@ -188,6 +222,10 @@ STEP ns_t deadline_busy(struct sched *s, struct sched_cpu *c, int64_t waiting_ns
     return deadline;
 }
 
+/*
+ * When an idle CPU looks again. Reads online, least_ns, slice_min_ns, newidle_pull, and what
+ * steal_is_near, core_turn_at and spread_pull read; writes what spread_pull writes.
+ */
 static ns_t deadline_idle(struct sched *s, struct sched_cpu *c, bool in_core, ns_t now)
 {
     ns_t deadline = NS_NEVER;
@@ -203,7 +241,10 @@ static ns_t deadline_idle(struct sched *s, struct sched_cpu *c, bool in_core, ns
     return MIN(deadline, ripe);
 }
 
-/* What follows from a pick: reset and deadline. */
+/*
+ * What follows from a pick: reset and deadline. Reads what waiting_credit, deadline_busy and
+ * core_turn_at read; writes balance_due, given, and key of what was picked.
+ */
 STEP ns_t settle(struct sched *s, struct sched_cpu *c, struct unit *left, bool in_core, ns_t now)
 {
     struct runq *rq = c->rq;
@@ -221,6 +262,9 @@ STEP ns_t settle(struct sched *s, struct sched_cpu *c, struct unit *left, bool i
     return MIN(deadline_busy(s, c, waiting_ns, now), MAX(turn_at, now + s->params.slice_min_ns));
 }
 
+/*
+ * Reads idle, and what steal_waiting reads; writes the idle masks, and what steal_waiting writes.
+ */
 static struct unit *pull(struct sched *s, struct sched_cpu *c, ns_t now)
 {
     struct unit *u = steal_waiting(s, c, now);
@@ -231,9 +275,10 @@ static struct unit *pull(struct sched *s, struct sched_cpu *c, ns_t now)
 }
 
 /*
- * Writes cur, the slot, queue, masks and given of its runqueue, and both units; elsewhere what
- * balancing, pushing and pulling move. `in_core` is constant where this is called: the usual pick
- * is not to pay for the other.
+ * `in_core` is constant where this is called: the usual pick is not to pay for the other. Takes the
+ * runqueue's lock, others by try-lock. Reads cur, slot, queue, masks and credit; writes cur, slot,
+ * queue, idle masks, untimed, balance_due, next_balance and given of its runqueue, and both units;
+ * elsewhere what balancing, pushing, pulling and spreading write; under sched-gran=core the core.
  */
 STEP struct unit *pick(struct sched *s, struct sched_cpu *c, bool in_core, ns_t now, ns_t *deadline)
 {
@@ -286,6 +331,7 @@ STEP struct unit *pick(struct sched *s, struct sched_cpu *c, bool in_core, ns_t 
     return next;
 }
 
+/* Takes the runqueue's lock. Reads whole_cores; reads and writes as pick does. */
 struct unit *sched_pick(struct sched *s, uint32_t cpu, ns_t now, ns_t *deadline)
 {
     struct sched_cpu *c = &s->cpus[cpu];

@@ -19,6 +19,7 @@ struct victims {
     int64_t now_score, later_score;
 };
 
+/* Reads picked_at of what `c` runs, and ratelimit_ns; writes only *v. */
 static void victims_add(const struct sched *s, struct victims *v, struct sched_cpu *c,
                         int64_t score, ns_t now)
 {
@@ -34,6 +35,10 @@ static void victims_add(const struct sched *s, struct victims *v, struct sched_c
     }
 }
 
+/*
+ * Reads online, idle, tickled, and of what runs on those CPUs picked_at and what credit_now reads,
+ * migrate_resist_ns and ratelimit_ns; writes nothing.
+ */
 static struct victims victims_find(const struct sched *s, const struct runq *rq, uint64_t mask,
                                    uint32_t last, ns_t now)
 {
@@ -50,7 +55,11 @@ static struct victims victims_find(const struct sched *s, const struct runq *rq,
     return v;
 }
 
-/* When the unit on `c` will have burnt the `ahead_ns` that it is ahead by, and may be disturbed. */
+/*
+ * When the unit on `c` will have burnt the `ahead_ns` that it is ahead by, and may be disturbed.
+ * Reads cur, its picked_at, what credit_time reads of it, slice_max_ns and least_ns; writes
+ * nothing.
+ */
 ns_t preempt_due(const struct sched *s, const struct sched_cpu *c, int64_t ahead_ns, ns_t now)
 {
     ns_t limit = c->cur->picked_at + s->least_ns;
@@ -65,6 +74,8 @@ ns_t preempt_due(const struct sched *s, const struct sched_cpu *c, int64_t ahead
  * The CPU to preempt for `u` at *when: `now` means at once, later means by a timer there. Preferred
  * CPUs first, then all allowed ones. NULL when every allowed CPU is idle, tickled or offline. Under
  * sched-gran=core it may be one that does not admit `u` (core_admits): to be made to pick, no more.
+ * Reads credit, run_cpus, soft_cpus and cpu of `u`, what victims_find and preempt_due read, and
+ * under sched-gran=core what core_admitting and core_turn_choose read; writes only *when.
  */
 struct sched_cpu *preempt_choose(const struct sched *s, const struct runq *rq, const struct unit *u,
                                  ns_t now, ns_t *when)

@@ -12,7 +12,10 @@
  */
 #include "sched/runq.h"
 
-/* The tree's macro calls this for nodes whose children changed; ancestors are refresh_upwards'. */
+/*
+ * The tree's macro calls this for nodes whose children changed; ancestors are refresh_upwards'.
+ * Reads run_cpus and reach of `u`, below_cpus and below_reach of its children; writes those of `u`.
+ */
 static void augment(struct unit *u)
 {
     const struct unit *left = RB_LEFT(u, queue);
@@ -32,7 +35,10 @@ static void augment(struct unit *u)
     u->below_reach = reach;
 }
 
-/* Orders wrap; those of one queue lie within a few resets of each other. A newcomer goes last. */
+/*
+ * Orders wrap; those of one queue lie within a few resets of each other. A newcomer goes last.
+ * Reads order; writes nothing.
+ */
 static int order_compare(const struct unit *a, const struct unit *b)
 {
     return (int64_t)(a->order - b->order) > 0 ? -1 : 1;
@@ -46,7 +52,11 @@ RB_PROTOTYPE_INTERNAL(unit_queue, unit, queue, order_compare, static)
 RB_GENERATE_INTERNAL(unit_queue, unit, queue, order_compare, static)
 #pragma GCC diagnostic pop
 
-/* Brings below_* of `u` and everything above it up to date, after its children changed. */
+/*
+ * Brings below_* of `u` and everything above it up to date, after its children changed. Reads
+ * run_cpus and reach of those units; writes their below_cpus and below_reach, and reach of the
+ * runqueue.
+ */
 static void refresh_upwards(struct runq *rq, struct unit *u)
 {
     for (; u; u = RB_PARENT(u, queue))
@@ -55,7 +65,10 @@ static void refresh_upwards(struct runq *rq, struct unit *u)
     atomic_set(&rq->reach, u ? u->below_reach : 0);
 }
 
-/* After a change of the masks of a queued unit. */
+/*
+ * After a change of the masks of a queued unit. Reads its run_cpus and reach, and whole_cores;
+ * writes below_cpus, below_reach and vm_cpus of it and what is above it, and reach of the runqueue.
+ */
 void queue_refresh(struct runq *rq, struct unit *u)
 {
     refresh_upwards(rq, u);
@@ -63,7 +76,11 @@ void queue_refresh(struct runq *rq, struct unit *u)
         vm_queue_refresh(u);
 }
 
-/* An empty queue, and one of a single unit, are what two that take turns on a CPU always meet. */
+/*
+ * An empty queue, and one of a single unit, are what two that take turns on a CPU always meet.
+ * Reads run_cpus and reach of the unit; writes queue, its below_cpus and below_reach, and reach of
+ * the runqueue.
+ */
 static void insert_alone(struct runq *rq, struct unit *u)
 {
     RB_SET(u, NULL, queue);
@@ -74,7 +91,7 @@ static void insert_alone(struct runq *rq, struct unit *u)
     atomic_set(&rq->reach, u->reach);
 }
 
-/* Writes queue, nr_queued, reach and state; sets HINT_WAITING. */
+/* Reads order, run_cpus and reach of the unit; writes the queue, HINT_WAITING set, and state. */
 void queue_insert(struct sched *s, struct runq *rq, struct unit *u)
 {
     if (RB_EMPTY(&rq->queue)) {
@@ -90,7 +107,10 @@ void queue_insert(struct sched *s, struct runq *rq, struct unit *u)
     runq_hint_set(s, rq, HINT_WAITING, true);
 }
 
-/* Writes queue, nr_queued and reach; state is the caller's. */
+/*
+ * Reads run_cpus and reach of what is left; writes the queue but HINT_WAITING. State is the
+ * caller's.
+ */
 void queue_remove(struct runq *rq, struct unit *u)
 {
     struct unit *start;
@@ -107,7 +127,10 @@ void queue_remove(struct runq *rq, struct unit *u)
     refresh_upwards(rq, start);
 }
 
-/* The best unit below `root` that may run on one of these CPUs; the root says that there is one. */
+/*
+ * The best unit below `root` that may run on one of these CPUs; the root says that there is one.
+ * Reads below_cpus and run_cpus; writes nothing.
+ */
 struct unit *queue_find(struct unit *root, uint64_t cpu_bit)
 {
     struct unit *u = root;
@@ -124,7 +147,10 @@ struct unit *queue_find(struct unit *root, uint64_t cpu_bit)
     }
 }
 
-/* The best queued unit that may go to a runqueue of this fold, or NULL. */
+/*
+ * The best queued unit that may go to a runqueue of this fold, or NULL. Reads below_reach and reach
+ * of units; writes nothing.
+ */
 struct unit *queue_best_reaching(const struct runq *rq, uint64_t fold)
 {
     struct unit *u = RB_ROOT(&rq->queue);
@@ -143,13 +169,16 @@ struct unit *queue_best_reaching(const struct runq *rq, uint64_t fold)
     }
 }
 
-/* The next one in order, or NULL. */
+/* The next one in order, or NULL. Reads the queue; writes nothing. */
 struct unit *queue_next(struct unit *u)
 {
     return unit_queue_RB_NEXT(u);
 }
 
-/* The order of a unit that goes behind all that wait now: its key, or just under the last one. */
+/*
+ * The order of a unit that goes behind all that wait now: its key, or just under the last one.
+ * Reads the queue, and order of its last unit; writes nothing.
+ */
 uint64_t queue_last_order(const struct runq *rq, uint64_t key)
 {
     const struct unit *u = RB_ROOT(&rq->queue);

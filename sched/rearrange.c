@@ -18,7 +18,10 @@ struct unit_list {
     struct unit *first, *last;
 };
 
-/* Takes the waiting units of `rq` out, best first, LEAVING. Writes their state and queue links. */
+/*
+ * Takes the waiting units of `rq` out, best first, LEAVING. Reads the queue; writes it, their state
+ * and queue links.
+ */
 static void collect_waiting(struct runq *rq, struct unit_list *list)
 {
     struct unit *u;
@@ -38,6 +41,8 @@ static void collect_waiting(struct runq *rq, struct unit_list *list)
 /*
  * Takes every member of `rq` out; its key becomes its credit, its load is decayed up to `now` by
  * the window that has held so far. Returns the members before `list`, linked through by_weight.
+ * Reads state, active, credit and load_window_shift; writes members, key and load of each, and of
+ * one that runs what credit_charge writes.
  */
 static struct unit *collect_members(struct sched *s, struct runq *rq, struct unit *list, ns_t now)
 {
@@ -55,7 +60,11 @@ static struct unit *collect_members(struct sched *s, struct runq *rq, struct uni
     return list;
 }
 
-/* Into the runqueue of the CPU it runs on, is reserved for or last ran on. */
+/*
+ * Into the runqueue of the CPU it runs on, is reserved for or last ran on. Reads state, target,
+ * cpu, active, load and credit; writes what members_join and affinity_refresh write, key and order,
+ * load and nr_active of the runqueue.
+ */
 static void join(struct sched *s, struct unit *u, ns_t now)
 {
     struct runq *rq = s->cpus[u->state == UNIT_RESERVED ? u->target : u->cpu].rq;
@@ -71,7 +80,10 @@ static void join(struct sched *s, struct unit *u, ns_t now)
     rq->load.at = now;
 }
 
-/* The masks of its new runqueue as the CPU's state has it. */
+/*
+ * The masks of its new runqueue as the CPU's state has it. Reads online and reserved; writes what
+ * idle_online and idle_tickle write.
+ */
 static void cpu_enter(struct sched *s, struct sched_cpu *c)
 {
     idle_online(s, c, c->online);
@@ -79,7 +91,10 @@ static void cpu_enter(struct sched *s, struct sched_cpu *c)
         idle_tickle(s, c);
 }
 
-/* The units that waited; the lock of what each is in is taken as in a wake-up. */
+/*
+ * The units that waited; the lock of what each is in is taken as in a wake-up. Reads their queue
+ * links; writes what place_unit writes.
+ */
 static void place_waiting(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY
 {
     while (u) {
@@ -92,7 +107,10 @@ static void place_waiting(struct sched *s, struct unit *u, ns_t now) NO_THREAD_S
     }
 }
 
-/* Deadlines were set by what held before: every CPU picks anew. */
+/*
+ * Deadlines were set by what held before: every CPU picks anew. Takes each runqueue's lock in turn.
+ * Reads online and cur; writes what place_kick writes.
+ */
 static void kick_all(struct sched *s)
 {
     for (uint32_t cpu = 0; cpu < s->ncpus; cpu++) {
@@ -105,7 +123,7 @@ static void kick_all(struct sched *s)
     }
 }
 
-/* Reads and writes everything. */
+/* Takes the machine's lock. Reads and writes everything. */
 void sched_rearrange(struct sched *s, const struct sched_params *p, ns_t now)
 {
     struct unit_list waiting = {0};

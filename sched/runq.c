@@ -6,6 +6,7 @@
  */
 #include "sched/runq.h"
 
+/* Takes both locks. Reads and writes nothing else. */
 void runq_lock_pair(struct runq *a, struct runq *b)
 {
     spin_lock(a->id < b->id ? &a->lock : &b->lock);
@@ -15,7 +16,7 @@ void runq_lock_pair(struct runq *a, struct runq *b)
 /*
  * Sequentially consistent: whoever queues a unit sets HINT_WAITING and then looks for idle CPUs,
  * whoever goes idle sets HINT_IDLE and then looks for waiting units, so one of the two sees the
- * other.
+ * other. Reads nothing; writes the runqueue's bit of one hint.
  */
 void runq_hint_change(struct sched *s, const struct runq *rq, enum runq_hint hint, bool on)
 {

@@ -15,6 +15,7 @@ struct layout {
     size_t cpus, runqs, places, runq_of, scratch, hints, end;
 };
 
+/* Where the next `bytes` go. Reads and writes only *at. */
 static size_t after(size_t *at, size_t bytes)
 {
     size_t start = *at;
@@ -23,6 +24,7 @@ static size_t after(size_t *at, size_t bytes)
     return start;
 }
 
+/* Pure. */
 static struct layout layout_of(uint32_t ncpus)
 {
     size_t at = ALIGN_UP(sizeof(struct sched), 64);
@@ -39,11 +41,13 @@ static struct layout layout_of(uint32_t ncpus)
     return l;
 }
 
+/* Pure. */
 size_t sched_bytes(uint32_t ncpus)
 {
     return layout_of(ncpus).end;
 }
 
+/* Reads nnodes; writes distance and near. */
 static void distances_fill(struct sched *s, const uint8_t *distance)
 {
     for (uint32_t a = 0; a < s->nnodes; a++) {
@@ -59,13 +63,14 @@ static void distances_fill(struct sched *s, const uint8_t *distance)
     }
 }
 
-/* Writes params and least_ns. */
+/* Reads nothing but *p; writes params and least_ns. */
 void params_apply(struct sched *s, const struct sched_params *p)
 {
     s->params = *p;
     s->least_ns = MAX(p->ratelimit_ns, p->slice_min_ns);
 }
 
+/* Reads nothing but its arguments; writes everything in `mem`. */
 struct sched *sched_init(void *mem, const struct sched_params *p, const struct cpu_place *places,
                          uint32_t ncpus, const uint8_t *distance, uint32_t nnodes)
 {

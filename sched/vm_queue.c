@@ -11,6 +11,7 @@
  */
 #include "sched/runq.h"
 
+/* Reads run_cpus of `u` and vm_cpus of its children; writes vm_cpus of `u`. */
 static void augment(struct unit *u)
 {
     const struct unit *left = RB_LEFT(u, by_vm);
@@ -19,7 +20,10 @@ static void augment(struct unit *u)
     u->vm_cpus = u->run_cpus | (left ? left->vm_cpus : 0) | (right ? right->vm_cpus : 0);
 }
 
-/* Within a VM like queue.c: orders wrap, a newcomer goes behind its equals. */
+/*
+ * Within a VM like queue.c: orders wrap, a newcomer goes behind its equals. Reads vm_id and order;
+ * writes nothing.
+ */
 static int vm_compare(const struct unit *a, const struct unit *b)
 {
     if (a->vm_id != b->vm_id)
@@ -35,21 +39,24 @@ RB_PROTOTYPE_INTERNAL(unit_vms, unit, by_vm, vm_compare, static)
 RB_GENERATE_INTERNAL(unit_vms, unit, by_vm, vm_compare, static)
 #pragma GCC diagnostic pop
 
-/* After a change of `u`'s run_cpus or children. Writes vm_cpus from `u` up to the root. */
+/*
+ * After a change of `u`'s run_cpus or children. Reads run_cpus, writes vm_cpus, from `u` up to the
+ * root.
+ */
 void vm_queue_refresh(struct unit *u)
 {
     for (; u; u = RB_PARENT(u, by_vm))
         augment(u);
 }
 
-/* Beside queue_insert: reads order, vm_id and run_cpus of `u`. */
+/* Beside queue_insert. Reads order, vm_id and run_cpus of `u`; writes vms and vm_cpus. */
 void vm_queue_insert(struct runq *rq, struct unit *u)
 {
     unit_vms_RB_INSERT(&rq->vms, u);
     vm_queue_refresh(u);
 }
 
-/* Beside queue_remove. */
+/* Beside queue_remove. Reads run_cpus of what is left; writes vms and vm_cpus. */
 void vm_queue_remove(struct runq *rq, struct unit *u)
 {
     struct unit *start = TREE_REMOVAL_START(u, by_vm);
@@ -60,7 +67,8 @@ void vm_queue_remove(struct runq *rq, struct unit *u)
 
 /*
  * As deep as the tree is high. Only along the two edges of the VM's range may a subtree be entered
- * in vain; within the range vm_cpus tells before.
+ * in vain; within the range vm_cpus tells before. Reads vm_cpus, vm_id and run_cpus of the units;
+ * writes nothing.
  */
 static struct unit *find(struct unit *u, uint32_t vm_id, uint64_t cpus)
 {
@@ -76,13 +84,16 @@ static struct unit *find(struct unit *u, uint32_t vm_id, uint64_t cpus)
     return best ? best : find(RB_RIGHT(u, by_vm), vm_id, cpus);
 }
 
-/* The best queued unit of this VM with one of these local CPUs in its hard affinity, or NULL. */
+/*
+ * The best queued unit of this VM with one of these local CPUs in its hard affinity, or NULL. Reads
+ * vms and what find reads; writes nothing.
+ */
 struct unit *vm_queue_best(const struct runq *rq, uint32_t vm_id, uint64_t cpus)
 {
     return find(RB_ROOT(&rq->vms), vm_id, cpus);
 }
 
-/* The VM's next one in order, or NULL. */
+/* The VM's next one in order, or NULL. Reads vms and vm_id; writes nothing. */
 struct unit *vm_queue_next(struct unit *u)
 {
     struct unit *next = unit_vms_RB_NEXT(u);

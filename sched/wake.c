@@ -7,7 +7,10 @@
  */
 #include "sched/runq.h"
 
-/* Reads state and paused. Writes wants, wakes, load, and where place_unit puts it. */
+/*
+ * Takes the runqueue's lock. Reads state and paused; reads and writes wants; writes wakes, and what
+ * place_unit or load_set_active writes.
+ */
 void sched_wake(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY
 {
     runq_lock_unit(u);
@@ -23,7 +26,7 @@ void sched_wake(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY
     runq_unlock_unit(u);
 }
 
-/* Reads cur. Writes wants of what runs there. */
+/* Takes the runqueue's lock. Reads cur; writes wants of what runs there. */
 void sched_sleep(struct sched *s, uint32_t cpu, ns_t now)
 {
     struct sched_cpu *c = &s->cpus[cpu];
@@ -35,7 +38,11 @@ void sched_sleep(struct sched *s, uint32_t cpu, ns_t now)
     spin_unlock(&c->rq->lock);
 }
 
-/* Reads wants, paused and target. Writes on_cpu, state, and where it is placed. */
+/*
+ * Takes the runqueue's lock, then for the parked units of its cap theirs. Reads wants, paused,
+ * target and grant_ns; writes on_cpu, and what core_saved writes; then state, target, yielding,
+ * grant_ns and pool of one that is OFF, or what cap_park, spread_move or place_again writes.
+ */
 void sched_saved(struct sched *s, struct unit *prev, ns_t now) NO_THREAD_SAFETY
 {
     struct cap *serve = NULL; /* of a unit that leaves some of its grant to parked ones */

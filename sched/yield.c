@@ -10,7 +10,7 @@
  */
 #include "sched/runq.h"
 
-/* Reads cur. Writes yielding of what runs there. */
+/* Reads cur; writes yielding of what runs there. */
 void sched_yield_current(struct sched *s, uint32_t cpu, ns_t now)
 {
     struct sched_cpu *c = &s->cpus[cpu];
@@ -25,7 +25,8 @@ void sched_yield_current(struct sched *s, uint32_t cpu, ns_t now)
 
 /*
  * The CPU that is to run `target`, whose lock is held; NULL: it must wait for its turn. Reads its
- * runqueue's masks and running units; writes nothing.
+ * run_cpus, what preempt_choose and core_is_ours read, picked_at of what runs there, and
+ * ratelimit_ns; writes nothing.
  */
 static struct sched_cpu *choose_cpu(struct sched *s, struct sched_cpu *c, struct unit *target,
                                     ns_t now)
@@ -44,6 +45,8 @@ static struct sched_cpu *choose_cpu(struct sched *s, struct sched_cpu *c, struct
 
 /*
  * `c` is the yielding CPU itself (picks at once, so it needs no kick) or one that is not tickled.
+ * Reads its slot; writes what place_withdraw and place_reserve write of the target, preferred, the
+ * idle masks, and where place_beside puts what it displaces.
  */
 static void hand_over(struct sched *s, struct sched_cpu *c, struct unit *target, bool kick,
                       ns_t now)
@@ -61,7 +64,10 @@ static void hand_over(struct sched *s, struct sched_cpu *c, struct unit *target,
     target->preferred = true;
 }
 
-/* Reads state and masks of the target. Writes its slot or queue, and yielding of what runs here. */
+/*
+ * Takes the lock of the target's runqueue. Reads cur, state of the target, and what choose_cpu
+ * reads; writes what hand_over writes, and yielding of what runs here.
+ */
 bool sched_yield_to(struct sched *s, uint32_t cpu, struct unit *target, ns_t now) NO_THREAD_SAFETY
 {
     struct sched_cpu *c = &s->cpus[cpu];
