@@ -13,12 +13,13 @@
  *
  * Each function's comment in sched/ names the state that it and what it calls read and write.
  * "Pure": none but its arguments. Left out are what is set once, what only leads there (rq, cpu_of,
- * bit, siblings, tree links), and what the host is told. For short: credit of a unit  key, given of
- * its runqueue, credit_init_ns and carryover_ns the queue         queue, vms, nr_queued, reach,
- * HINT_WAITING; below_* and vm_cpus of its units members           members, nr_members, max_weight
- * and max_recip the idle masks    idle, tickled, smt_idle, packed, cursor and their hints the slot
- * reserved of a CPU; target and preferred of the unit in it the pool          the fields of a
- * struct cap
+ * bit, siblings, tree links), and what the host is told. For short:
+ * - credit of a unit: key, given of its runqueue, credit_init_ns and carryover_ns
+ * - the queue: queue, vms, nr_queued, reach, HINT_WAITING; below_* and vm_cpus of its units
+ * - members: members, nr_members, max_weight and max_recip
+ * - the idle masks: idle, tickled, smt_idle, packed, crowded, cursor and their hints
+ * - the slot: reserved of a CPU; target and preferred of the unit in it
+ * - the pool: the fields of a struct cap
  */
 #ifndef SCHED_RUNQ_H
 #define SCHED_RUNQ_H
