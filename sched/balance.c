@@ -26,12 +26,16 @@ struct gap {
     bool matters;
 };
 
+/* A glance unless `rq` is locked. Reads online; writes nothing. */
 static uint32_t cpus_of(const struct runq *rq)
 {
     return bits_count(atomic_get(&rq->online));
 }
 
-/* Loads below 2^49, CPUs at most 64: products below 2^55. */
+/*
+ * Loads below 2^49, CPUs at most 64: products below 2^55. A glance at what is not locked. Reads
+ * what load_of_runq and cpus_of read, load_tolerance_under and load_tolerance_over; writes nothing.
+ */
 static struct gap gap_between(const struct sched *s, struct runq *a, struct runq *b, ns_t now)
 {
     uint64_t load_a = load_of_runq(s, a, now), load_b = load_of_runq(s, b, now);
@@ -53,12 +57,16 @@ static struct gap gap_between(const struct sched *s, struct runq *a, struct runq
     return g;
 }
 
+/* Reads node of both; writes nothing. */
 static uint32_t distance_between(const struct sched *s, const struct runq *a, const struct runq *b)
 {
     return s->distance[a->node][b->node];
 }
 
-/* The largest gap that matters, among the nearest runqueues that have one. */
+/*
+ * The largest gap that matters, among the nearest runqueues that have one. Reads what gap_between
+ * reads of every runqueue, only that of `rq` locked; writes nothing.
+ */
 static struct gap gap_find(const struct sched *s, struct runq *rq, ns_t now)
 {
     struct neighbours n = neighbours_of(s, rq, NULL);
@@ -76,7 +84,10 @@ static struct gap gap_find(const struct sched *s, struct runq *rq, ns_t now)
     return best;
 }
 
-/* Would `u` get more done in `to`, its memory being where it is? Shares in 1/1024 of a CPU. */
+/*
+ * Would `u` get more done in `to`, its memory being where it is? Shares in 1/1024 of a CPU. Reads
+ * numa_cost, soft_cpus, and online of both; writes nothing.
+ */
 static bool pays(const struct sched *s, const struct gap *g, const struct unit *u, uint64_t soft)
 {
     uint64_t one = 1ull << LOAD_FRAC_BITS;
@@ -90,6 +101,7 @@ static bool pays(const struct sched *s, const struct gap *g, const struct unit *
     return there > MIN(here, 1024u);
 }
 
+/* Reads reach, online of `to`, and what affinity_local and pays read; writes nothing. */
 static bool may_move(const struct sched *s, const struct gap *g, const struct unit *u,
                      const struct runq *to)
 {
@@ -101,17 +113,22 @@ static bool may_move(const struct sched *s, const struct gap *g, const struct un
     return (hard & to->online) && pays(s, g, u, soft);
 }
 
+/* Reads load of the unit and load_window_shift; writes nothing. */
 static uint64_t unit_load(const struct sched *s, const struct unit *u, ns_t now)
 {
     return load_at(&u->load, 1, now, s->params.load_window_shift);
 }
 
+/* Pure. */
 static uint64_t distance_u64(uint64_t a, uint64_t b)
 {
     return a > b ? a - b : b - a;
 }
 
-/* The waiting unit of `from` that may move and whose load is nearest to `wanted`, or NULL. */
+/*
+ * The waiting unit of `from` that may move and whose load is nearest to `wanted`, or NULL. Reads
+ * the queue of `from`, and what may_move and unit_load read; writes nothing.
+ */
 static struct unit *nearest_load(const struct sched *s, const struct gap *g,
                                  const struct runq *from, const struct runq *to, uint64_t wanted,
                                  ns_t now)
@@ -129,6 +146,10 @@ static struct unit *nearest_load(const struct sched *s, const struct gap *g,
     return best;
 }
 
+/*
+ * Both locks held. Reads what place_withdraw, members_move and place_beside read; writes what they
+ * write.
+ */
 static void move_one(struct sched *s, struct unit *u, struct runq *to, ns_t now)
 {
     place_withdraw(s, u);
@@ -138,7 +159,8 @@ static void move_one(struct sched *s, struct unit *u, struct runq *to, ns_t now)
 
 /*
  * Queued in its new runqueue, where the CPUs' deadlines do not know it yet: neither that it waits
- * for one of them nor that it may be due to leave for an idle CPU elsewhere.
+ * for one of them nor that it may be due to leave for an idle CPU elsewhere. Reads state, and what
+ * preempt_choose and place_overdue_at read; writes nothing.
  */
 static void arm_for(struct sched *s, const struct unit *u, ns_t now)
 {
@@ -152,7 +174,10 @@ static void arm_for(struct sched *s, const struct unit *u, ns_t now)
         sched_host_arm(c->cpu, MIN(when, place_overdue_at(s, u, now)));
 }
 
-/* Both locks held. Moves a unit, or swaps two, if that narrows the gap by an eighth or more. */
+/*
+ * Both locks held. Moves a unit, or swaps two, if that narrows the gap by an eighth or more. Reads
+ * what nearest_load and arm_for read; writes what move_one writes.
+ */
 static void gap_narrow(struct sched *s, const struct gap *g, ns_t now)
 {
     struct unit *u = nearest_load(s, g, g->high, g->low, g->amount, now);
@@ -179,12 +204,16 @@ static void gap_narrow(struct sched *s, const struct gap *g, ns_t now)
     arm_for(s, u, now);
 }
 
+/* Pure. */
 static int32_t priority_of(const struct sched *s, const struct runq *rq)
 {
     return s->places[rq->cpu_of[0]].asym_prio;
 }
 
-/* Of the runqueues of lower priority that have a unit waiting for `rq` to take, the lowest. */
+/*
+ * Of the runqueues of lower priority that have a unit waiting for `rq` to take, the lowest. Reads
+ * HINT_WAITING, and reach of the others, not locked; writes nothing.
+ */
 static struct runq *donor_find(const struct sched *s, const struct runq *rq)
 {
     struct neighbours n = neighbours_of(s, rq, s->hints[HINT_WAITING]);
@@ -197,7 +226,11 @@ static struct runq *donor_find(const struct sched *s, const struct runq *rq)
     return donor;
 }
 
-/* The fault of asym_busy: one unit for the preferred runqueue `rq`, however busy. False: none. */
+/*
+ * The fault of asym_busy: one unit for the preferred runqueue `rq`, however busy. False: none.
+ * Reads the donor's queue, online, and what donor_find, affinity_local and arm_for read; writes
+ * what move_one writes. The other lock is tried.
+ */
 static bool pack_busy(struct sched *s, struct runq *rq, ns_t now) NO_THREAD_SAFETY
 {
     struct runq *donor = donor_find(s, rq);
@@ -220,7 +253,11 @@ static bool pack_busy(struct sched *s, struct runq *rq, ns_t now) NO_THREAD_SAFE
     return u != NULL;
 }
 
-/* The lock of `rq` is held and stays. Writes its next_balance, and what moves. */
+/*
+ * The lock of `rq` is held and stays, the other is tried. Reads nrunqs, balance_period_ns, asym,
+ * asym_busy, and what gap_find, gap_narrow and pack_busy read; reads and writes next_balance;
+ * writes balance_due, and what moves.
+ */
 void balance_pass(struct sched *s, struct runq *rq, ns_t now)
 {
     struct gap g;

@@ -16,7 +16,7 @@
  */
 #include "sched/runq.h"
 
-/* Reads siblings, online, idle, tickled and saving. */
+/* Reads online, idle, tickled and saving; writes nothing. */
 struct core_state idle_core_state(const struct runq *rq, const struct sched_cpu *c)
 {
     uint64_t siblings = c->siblings & rq->online;
@@ -31,7 +31,10 @@ struct core_state idle_core_state(const struct runq *rq, const struct sched_cpu 
     };
 }
 
-/* Reads the same. Writes smt_idle, packed and crowded of one core, and three hints. */
+/*
+ * Reads what idle_core_state reads; writes smt_idle, packed and crowded of one core, and three
+ * hints.
+ */
 void idle_core_mend(struct sched *s, struct sched_cpu *c)
 {
     struct runq *rq = c->rq;
@@ -46,21 +49,24 @@ void idle_core_mend(struct sched *s, struct sched_cpu *c)
     runq_hint_set(s, rq, HINT_IDLE, (rq->idle & ~rq->tickled) != 0);
 }
 
-/* Writes idle and what idle_core_mend writes. */
+/* Reads and writes idle, and as idle_core_mend does. */
 void idle_enter(struct sched *s, struct sched_cpu *c)
 {
     atomic_set(&c->rq->idle, c->rq->idle | c->bit);
     idle_core_mend(s, c);
 }
 
-/* Writes idle and what idle_core_mend writes. */
+/* Reads and writes idle, and as idle_core_mend does. */
 void idle_leave(struct sched *s, struct sched_cpu *c)
 {
     atomic_set(&c->rq->idle, c->rq->idle & ~c->bit);
     idle_core_mend(s, c);
 }
 
-/* A busy CPU's tickle changes no core mask, but it is remembered all the same. */
+/*
+ * A busy CPU's tickle changes no core mask, but it is remembered all the same. Reads idle; writes
+ * tickled, and what idle_core_mend writes.
+ */
 void idle_tickle(struct sched *s, struct sched_cpu *c)
 {
     atomic_set(&c->rq->tickled, c->rq->tickled | c->bit);
@@ -68,7 +74,10 @@ void idle_tickle(struct sched *s, struct sched_cpu *c)
         idle_core_mend(s, c);
 }
 
-/* Reads cur. Writes the CPU's online; online, idle, tickled and the core's masks. */
+/*
+ * Reads cur and saving of the CPU, and whole_cores; writes its online, and online, saving and the
+ * idle masks of the runqueue.
+ */
 void idle_online(struct sched *s, struct sched_cpu *c, bool online)
 {
     struct runq *rq = c->rq;
@@ -86,7 +95,10 @@ void idle_online(struct sched *s, struct sched_cpu *c, bool online)
     idle_core_mend(s, c);
 }
 
-/* One bit of a non-empty set: the highest priority, or the next in turn when priorities are off. */
+/*
+ * One bit of a non-empty set: the highest priority, or the next in turn when priorities are off.
+ * Reads asym; reads and writes cursor.
+ */
 static uint64_t choose_one(const struct sched *s, struct runq *rq, uint64_t set)
 {
     uint64_t ahead;
@@ -100,7 +112,10 @@ static uint64_t choose_one(const struct sched *s, struct runq *rq, uint64_t set)
     return set;
 }
 
-/* The last CPU keeps its warm cache unless a better kind of core is free. */
+/*
+ * The last CPU keeps its warm cache unless a better kind of core is free. Reads and writes as
+ * choose_one does.
+ */
 static uint64_t choose_warm(const struct sched *s, struct runq *rq, uint64_t set, uint32_t last)
 {
     const struct sched_cpu *warm = &s->cpus[last];
@@ -112,7 +127,9 @@ static uint64_t choose_warm(const struct sched *s, struct runq *rq, uint64_t set
     return warm->bit;
 }
 
-/* The idle, untickled CPUs within `mask` that `u` may be given; under sched-gran=core by VM, too.
+/*
+ * The idle, untickled CPUs within `mask` that `u` may be given; under sched-gran=core by VM, too.
+ * Reads idle, tickled, and what core_open reads; writes nothing.
  */
 uint64_t idle_for(const struct sched *s, const struct runq *rq, const struct unit *u, uint64_t mask)
 {
@@ -121,7 +138,10 @@ uint64_t idle_for(const struct sched *s, const struct runq *rq, const struct uni
     return s->whole_cores ? core_open(s, rq, u, set) : set;
 }
 
-/* Threads of the core of `c` that are busy or will be at once. */
+/*
+ * Threads of the core of `c` that are busy or will be at once. Reads online, idle and tickled;
+ * writes nothing.
+ */
 static uint32_t busy_beside(const struct runq *rq, const struct sched_cpu *c)
 {
     return bits_count(c->siblings & rq->online & (~rq->idle | rq->tickled));
@@ -129,7 +149,8 @@ static uint32_t busy_beside(const struct runq *rq, const struct sched_cpu *c)
 
 /*
  * Of the idle CPUs `set`, none in a fully idle core, those whose cores have the fewest busy
- * threads. Looks at each core once; where cores have two threads all are alike.
+ * threads. Looks at each core once; where cores have two threads all are alike. Reads what
+ * busy_beside reads; writes nothing.
  */
 static uint64_t choose_roomy(const struct sched *s, const struct runq *rq, uint64_t set)
 {
@@ -154,7 +175,8 @@ static uint64_t choose_roomy(const struct sched *s, const struct runq *rq, uint6
 
 /*
  * An idle CPU within `mask` for `u`: of a fully idle core, else an untickled thread of a core with
- * as few busy ones as there is; NULL when there is none.
+ * as few busy ones as there is; NULL when there is none. Reads cpu of the unit, smt_aware,
+ * smt_idle, and what idle_for and choose_roomy read; writes cursor.
  */
 struct sched_cpu *idle_choose(const struct sched *s, struct runq *rq, const struct unit *u,
                               uint64_t mask)

@@ -9,13 +9,14 @@
 
 #define TRIES_MAX 8
 
+/* Pure. */
 struct neighbours neighbours_of(const struct sched *s, const struct runq *home,
                                 const uint64_t *hint)
 {
     return (struct neighbours){.s = s, .home = home, .hint = hint};
 }
 
-/* The lowest id in [from, end) with its hint set, else `end`. */
+/* The lowest id in [from, end) with its hint set, else `end`. Reads the hint; writes nothing. */
 static uint32_t hinted_next(const uint64_t *hint, uint32_t from, uint32_t end)
 {
     while (from < end) {
@@ -29,7 +30,10 @@ static uint32_t hinted_next(const uint64_t *hint, uint32_t from, uint32_t end)
     return end;
 }
 
-/* The highest id in [from, end) with its hint set, plus 1; else `from`. */
+/*
+ * The highest id in [from, end) with its hint set, plus 1; else `from`. Reads the hint; writes
+ * nothing.
+ */
 static uint32_t hinted_last(const uint64_t *hint, uint32_t from, uint32_t end)
 {
     while (from < end) {
@@ -44,7 +48,10 @@ static uint32_t hinted_last(const uint64_t *hint, uint32_t from, uint32_t end)
     return from;
 }
 
-/* The next id of this level, or RUNQ_NONE. Moves one end of [next, end). */
+/*
+ * The next id of this level, or RUNQ_NONE. Moves one end of [next, end). Reads the hint; writes
+ * only *n.
+ */
 static uint32_t level_next(struct neighbours *n)
 {
     if (n->backwards) {
@@ -75,7 +82,9 @@ struct runq *neighbours_next(struct neighbours *n)
     }
 }
 
-/* neighbour_fold for more runqueues than one word has bits. */
+/*
+ * neighbour_fold for more runqueues than one word has bits. Reads one hint of all; writes nothing.
+ */
 uint64_t neighbour_fold_wide(const struct sched *s, const struct runq *home, enum runq_hint hint)
 {
     uint64_t fold = 0;
@@ -88,7 +97,10 @@ uint64_t neighbour_fold_wide(const struct sched *s, const struct runq *home, enu
     return fold;
 }
 
-/* An idle CPU for `u` in the locked runqueue, in a fully idle core if the hint asks for one. */
+/*
+ * An idle CPU for `u` in the locked runqueue, in a fully idle core if the hint asks for one. Reads
+ * smt_aware, smt_idle, idle, and what affinity_local and idle_choose read; writes cursor.
+ */
 static struct sched_cpu *find_idle(struct sched *s, struct runq *rq, const struct unit *u,
                                    enum runq_hint hint)
 {
@@ -104,7 +116,8 @@ static struct sched_cpu *find_idle(struct sched *s, struct runq *rq, const struc
 /*
  * Moves `u` (in the caller's hands) to an idle CPU of another runqueue among `reach` and reserves
  * it there. True: the lock of the old runqueue is gone, that of the new one held. False: nothing
- * changed.
+ * changed. Reads hints and what find_idle reads; writes what members_move, find_idle and
+ * place_reserve write.
  */
 bool neighbour_take(struct sched *s, struct unit *u, enum runq_hint hint, uint64_t reach, ns_t now)
 {

@@ -14,7 +14,10 @@
  */
 #include "sched/runq.h"
 
-/* Make a CPU pick soon. Once is enough until it has come. */
+/*
+ * Make a CPU pick soon. Once is enough until it has come. Reads tickled; writes what idle_tickle
+ * writes.
+ */
 void place_kick(struct sched *s, struct sched_cpu *c)
 {
     if (c->rq->tickled & c->bit)
@@ -23,7 +26,10 @@ void place_kick(struct sched *s, struct sched_cpu *c)
     sched_host_kick(c->cpu);
 }
 
-/* `c` is not tickled, so its slot is free. */
+/*
+ * `c` is not tickled, so its slot is free. Reads key; writes the slot, order and state of the unit,
+ * and what place_kick writes.
+ */
 void place_reserve(struct sched *s, struct sched_cpu *c, struct unit *u)
 {
     ASSERT(!c->reserved);
@@ -37,6 +43,7 @@ void place_reserve(struct sched *s, struct sched_cpu *c, struct unit *u)
 
 /*
  * Out of the queue or the slot, into the caller's hands. The tickled CPU will find an empty slot.
+ * Reads state and target; writes state, the slot, and what queue_remove writes.
  */
 void place_withdraw(struct sched *s, struct unit *u)
 {
@@ -51,7 +58,8 @@ void place_withdraw(struct sched *s, struct unit *u)
 
 /*
  * CPUs that run on without a deadline, because nobody waited for them when they picked, get one:
- * else their units would outrun their share while the others take turns.
+ * else their units would outrun their share while the others take turns. Reads run_cpus and credit
+ * of `u`, and of what runs there what credit_now and preempt_due read; reads and writes untimed.
  */
 static void arm_untimed(struct sched *s, const struct unit *u, ns_t now)
 {
@@ -68,6 +76,10 @@ static void arm_untimed(struct sched *s, const struct unit *u, ns_t now)
     }
 }
 
+/*
+ * Reads key, yielding, and what queue_last_order and arm_untimed read; writes order, yielding,
+ * untimed, and what queue_insert writes.
+ */
 static void place_queue(struct sched *s, struct unit *u, ns_t now)
 {
     struct runq *rq = u->rq;
@@ -79,7 +91,11 @@ static void place_queue(struct sched *s, struct unit *u, ns_t now)
         arm_untimed(s, u, now);
 }
 
-/* An idle CPU of this runqueue, or the queue; the runqueue's lock stays. */
+/*
+ * An idle CPU of this runqueue, or the queue; the runqueue's lock stays. Reads soft_cpus, run_cpus,
+ * and what idle_choose and place_queue read; writes what idle_choose and place_reserve or
+ * place_queue write.
+ */
 void place_beside(struct sched *s, struct unit *u, ns_t now)
 {
     struct runq *rq = u->rq;
@@ -93,7 +109,10 @@ void place_beside(struct sched *s, struct unit *u, ns_t now)
         place_queue(s, u, now);
 }
 
-/* Off its preferred CPUs altogether, any idle thread there is worth going home to. */
+/*
+ * Off its preferred CPUs altogether, any idle thread there is worth going home to. Reads soft_cpus,
+ * soft_reach, and what neighbour_take reads; writes what that writes.
+ */
 static bool place_at_home(struct sched *s, struct unit *u, ns_t now)
 {
     return neighbour_take(s, u, u->soft_cpus ? HINT_CORE : HINT_IDLE, u->soft_reach, now);
@@ -102,7 +121,9 @@ static bool place_at_home(struct sched *s, struct unit *u, ns_t now)
 /*
  * For a unit with preferred CPUs: a fully idle core, at home before elsewhere, unless a thread at
  * home is all there is in this runqueue. A thread beside a busy one costs more than remote memory
- * does: a third of its speed, against a quarter of its accesses at twice their time.
+ * does: a third of its speed, against a quarter of its accesses at twice their time. Reads
+ * soft_cpus, run_cpus, soft_reach, reach, the idle masks, and what neighbour_take reads; writes
+ * what idle_choose, place_reserve and neighbour_take write.
  */
 static bool place_core(struct sched *s, struct unit *u, bool roam, ns_t now)
 {
@@ -118,6 +139,11 @@ static bool place_core(struct sched *s, struct unit *u, bool roam, ns_t now)
     return c || (roam && neighbour_take(s, u, HINT_CORE, u->reach, now));
 }
 
+/*
+ * Reads neighbour_wake, smt_aware, HINT_IDLE, soft_cpus, run_cpus, soft_reach, reach, and what
+ * idle_choose and neighbour_take read; writes what idle_choose, place_reserve and neighbour_take
+ * write.
+ */
 static bool place_idle(struct sched *s, struct unit *u, ns_t now)
 {
     struct runq *rq = u->rq;
@@ -138,7 +164,10 @@ static bool place_idle(struct sched *s, struct unit *u, ns_t now)
     return c || (roam && neighbour_take(s, u, HINT_CORE, u->reach, now));
 }
 
-/* When a queued unit may leave for an idle thread elsewhere, somebody must look then. */
+/*
+ * When a queued unit may leave for an idle thread elsewhere, somebody must look then. Reads reach,
+ * HINT_IDLE, overdue_push and least_ns; writes nothing.
+ */
 ns_t place_overdue_at(const struct sched *s, const struct unit *u, ns_t now)
 {
     if (!s->params.overdue_push || !(u->reach & neighbour_fold(s, u->rq, HINT_IDLE)))
@@ -146,6 +175,10 @@ ns_t place_overdue_at(const struct sched *s, const struct unit *u, ns_t now)
     return now + s->least_ns; /* not the rate limit, which may be 0: time has to pass in between */
 }
 
+/*
+ * Reads what preempt_choose, core_is_ours and place_overdue_at read; writes what place_reserve,
+ * place_queue or place_kick write.
+ */
 static void place_busy(struct sched *s, struct unit *u, ns_t now)
 {
     ns_t when;
@@ -162,6 +195,7 @@ static void place_busy(struct sched *s, struct unit *u, ns_t now)
         sched_host_arm(c->cpu, MIN(when, place_overdue_at(s, u, now)));
 }
 
+/* Reads credit; writes key, target, state, and what load_set_active writes. */
 static void place_start(struct sched *s, struct unit *u, ns_t now)
 {
     load_set_active(s, u, true, now);
@@ -170,7 +204,11 @@ static void place_start(struct sched *s, struct unit *u, ns_t now)
     atomic_set(&u->state, UNIT_LEAVING);
 }
 
-/* A unit that woke, or may not stay where it was. It may end PARKED. */
+/*
+ * A unit that woke, or may not stay where it was. It may end PARKED. Reads run_cpus, online, and
+ * what cap_renew, place_idle and place_busy read; writes what place_start, evacuate_unit,
+ * cap_renew, cap_park, place_idle and place_busy write.
+ */
 void place_unit(struct sched *s, struct unit *u, ns_t now)
 {
     place_start(s, u, now);
@@ -187,7 +225,9 @@ void place_unit(struct sched *s, struct unit *u, ns_t now)
 
 /*
  * A unit that gave up its CPU to a better one and may still run there: that CPU's deadline already
- * counts on it, so nobody else needs to be disturbed unless he is idle.
+ * counts on it, so nobody else needs to be disturbed unless he is idle. Reads cpu, run_cpus,
+ * online, idle, reach, HINT_IDLE, and what place_unit reads; writes what place_idle and place_queue
+ * write, or else place_unit.
  */
 void place_again(struct sched *s, struct unit *u, ns_t now)
 {

@@ -10,7 +10,10 @@
  */
 #include "sched/runq.h"
 
-/* NS_NEVER: not a candidate; else when it becomes one, in the past for one that is. */
+/*
+ * NS_NEVER: not a candidate; else when it becomes one, in the past for one that is. Reads cur of
+ * `from`, its target, wants, paused, picked_at and affinity, and least_ns; writes nothing.
+ */
 static ns_t ripe_at(const struct sched *s, const struct sched_cpu *from, const struct sched_cpu *to)
 {
     const struct unit *u = from->cur;
@@ -25,6 +28,7 @@ static ns_t ripe_at(const struct sched *s, const struct sched_cpu *from, const s
 /* How full must a core be for a unit of it to gain by the move to `c`? */
 enum spread { SPREAD_NONE, SPREAD_PACKED, SPREAD_CROWDED };
 
+/* Reads online, idle, tickled and smt_idle; writes nothing. */
 static enum spread spread_for(const struct sched_cpu *c)
 {
     const struct runq *rq = c->rq;
@@ -37,6 +41,10 @@ static enum spread spread_for(const struct sched_cpu *c)
     return busy ? SPREAD_CROWDED : SPREAD_NONE; /* none: a sibling is still being saved */
 }
 
+/*
+ * CPUs of cores that a unit had better leave, of the fullest kind there is. A glance unless `rq` is
+ * locked. Reads crowded and packed; writes nothing.
+ */
 static uint64_t too_full(const struct runq *rq, enum spread spread)
 {
     uint64_t crowded = atomic_get(&rq->crowded);
@@ -44,7 +52,10 @@ static uint64_t too_full(const struct runq *rq, enum spread spread)
     return crowded || spread == SPREAD_CROWDED ? crowded : atomic_get(&rq->packed);
 }
 
-/* Has a unit of this core been asked already? Then the others may be few enough without it. */
+/*
+ * Has a unit of this core been asked already? Then the others may be few enough without it. Reads
+ * idle, cur of the siblings, and its target; writes nothing.
+ */
 static bool is_one_leaving(const struct sched *s, const struct sched_cpu *c)
 {
     runq_for_each_bit (bit, c->siblings & ~c->rq->idle) {
@@ -58,7 +69,8 @@ static bool is_one_leaving(const struct sched *s, const struct sched_cpu *c)
 
 /*
  * Asks one unit of the locked `rq` to move to `c`, out of the fullest core first. Returns when to
- * look again: 0 if one was asked.
+ * look again: 0 if one was asked. Reads idle, tickled, and what too_full, is_one_leaving and
+ * ripe_at read; writes target of that unit, and what place_kick writes.
  */
 static ns_t ask_one(struct sched *s, struct runq *rq, const struct sched_cpu *c, enum spread spread,
                     ns_t now)
@@ -82,7 +94,11 @@ static ns_t ask_one(struct sched *s, struct runq *rq, const struct sched_cpu *c,
     return soonest;
 }
 
-/* `c` has just gone idle. Returns when to look again, NS_NEVER when there is no need to. */
+/*
+ * `c` has just gone idle. Returns when to look again, NS_NEVER when there is no need to. Reads
+ * smt_spread, asym, HINT_PACKED, and what spread_for and ask_one read; writes what ask_one writes.
+ * Locks of others are tried.
+ */
 ns_t spread_pull(struct sched *s, struct sched_cpu *c, ns_t now)
 {
     struct neighbours n = neighbours_of(s, c->rq, s->hints[HINT_PACKED]);
@@ -112,7 +128,9 @@ ns_t spread_pull(struct sched *s, struct sched_cpu *c, ns_t now)
     return soonest;
 }
 
-/* Would a unit that has just left `from` still gain by `c`? Others may have come there meanwhile.
+/*
+ * Would a unit that has just left `from` still gain by `c`? Others may have come there meanwhile.
+ * Reads online, idle, tickled, and what spread_for reads; writes nothing.
  */
 static bool is_still_better(const struct sched_cpu *c, const struct sched_cpu *from)
 {
@@ -126,8 +144,9 @@ static bool is_still_better(const struct sched_cpu *c, const struct sched_cpu *f
 }
 
 /*
- * `u`, in the caller's hands, goes where it was asked to if that is still better. As
- * neighbour_take.
+ * `u`, in the caller's hands, goes where it was asked to if that is still better. Locks as
+ * neighbour_take. Reads target, cpu, and what is_still_better, affinity_allows and core_admits
+ * read; writes target, and what members_move and place_reserve write.
  */
 bool spread_move(struct sched *s, struct unit *u, ns_t now)
 {

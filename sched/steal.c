@@ -12,11 +12,13 @@
 
 #define SCAN_MAX 16 /* units looked at: more than the best only where reach was too coarse */
 
+/* Reads since and ratelimit_ns; writes nothing. */
 static bool has_waited(const struct sched *s, const struct unit *u, ns_t now)
 {
     return now >= u->since + s->params.ratelimit_ns;
 }
 
+/* Reads affinity of `u`, numa_cost, and what core_held and has_waited read; writes nothing. */
 static bool may_pull(const struct sched *s, const struct unit *u, uint32_t cpu, ns_t now)
 {
     if (!affinity_allows(u, cpu))
@@ -26,7 +28,10 @@ static bool may_pull(const struct sched *s, const struct unit *u, uint32_t cpu, 
     return !s->params.numa_cost || affinity_prefers(u, cpu) || has_waited(s, u, now);
 }
 
-/* Likewise, of one VM: it holds the core of `c`. */
+/*
+ * Likewise, of one VM: it holds the core of `c`. Reads the queue of `from` and what may_pull reads;
+ * writes nothing.
+ */
 static struct unit *find_pull_of(const struct sched *s, const struct runq *from,
                                  const struct sched_cpu *c, uint32_t vm_id, ns_t now)
 {
@@ -38,7 +43,10 @@ static struct unit *find_pull_of(const struct sched *s, const struct runq *from,
     return NULL;
 }
 
-/* The best queued unit of the locked `from` that this CPU may take. */
+/*
+ * The best queued unit of the locked `from` that this CPU may take. Reads its queue, and what
+ * core_held and may_pull read; writes nothing.
+ */
 static struct unit *find_pull(const struct sched *s, const struct runq *from,
                               const struct sched_cpu *c, ns_t now)
 {
@@ -54,7 +62,10 @@ static struct unit *find_pull(const struct sched *s, const struct runq *from,
     return NULL;
 }
 
-/* All the others of its core are idle; the CPU itself has nothing to run. */
+/*
+ * All the others of its core are idle; the CPU itself has nothing to run. Reads online, idle and
+ * tickled; writes nothing.
+ */
 static bool is_core_idle_beside(const struct sched_cpu *c)
 {
     const struct runq *rq = c->rq;
@@ -63,7 +74,12 @@ static bool is_core_idle_beside(const struct sched_cpu *c)
     return (rq->idle & ~rq->tickled & others) == others;
 }
 
-/* Moves a waiting unit of the nearest runqueue here; it is in the caller's hands. NULL: none. */
+/*
+ * Moves a waiting unit of the nearest runqueue here; it is in the caller's hands. NULL: none. Reads
+ * asym, HINT_WAITING, reach of the others, and what is_core_idle_beside and find_pull read; writes
+ * what place_withdraw and members_move write, and HINT_WAITING of what it finds empty. Locks of
+ * others are tried.
+ */
 struct unit *steal_waiting(struct sched *s, struct sched_cpu *c, ns_t now)
 {
     struct neighbours n = neighbours_of(s, c->rq, s->hints[HINT_WAITING]);
@@ -88,7 +104,10 @@ struct unit *steal_waiting(struct sched *s, struct sched_cpu *c, ns_t now)
     return u;
 }
 
-/* Does a unit that might come here wait elsewhere? A glance. */
+/*
+ * Does a unit that might come here wait elsewhere? A glance. Reads HINT_WAITING, and reach of the
+ * others; writes nothing.
+ */
 bool steal_is_near(const struct sched *s, const struct runq *home)
 {
     struct neighbours n = neighbours_of(s, home, s->hints[HINT_WAITING]);
@@ -101,7 +120,10 @@ bool steal_is_near(const struct sched *s, const struct runq *home)
     return false;
 }
 
-/* An idle CPU in the locked `to` for `u`, which queues elsewhere. */
+/*
+ * An idle CPU in the locked `to` for `u`, which queues elsewhere. Reads what affinity_local and
+ * idle_choose read; writes cursor.
+ */
 static struct sched_cpu *find_room(const struct sched *s, struct runq *to, const struct unit *u)
 {
     uint64_t hard, soft;
@@ -112,7 +134,11 @@ static struct sched_cpu *find_room(const struct sched *s, struct runq *to, const
     return c ? c : idle_choose(s, to, u, hard);
 }
 
-/* One overdue unit from `rq` to an idle CPU of `to`, both locked. */
+/*
+ * One overdue unit from `rq` to an idle CPU of `to`, both locked. Reads the queue, and what
+ * has_waited and find_room read; writes what place_withdraw, members_move, find_room and
+ * place_reserve write.
+ */
 static bool push_one(struct sched *s, struct runq *rq, struct runq *to, ns_t now)
 {
     struct unit *u = queue_best_reaching(rq, runq_fold(to->id));
@@ -130,7 +156,11 @@ static bool push_one(struct sched *s, struct runq *rq, struct runq *to, ns_t now
     return false;
 }
 
-/* Sends what has waited for the rate limit to idle CPUs of other runqueues. */
+/*
+ * Sends what has waited for the rate limit to idle CPUs of other runqueues. Reads HINT_IDLE,
+ * nr_queued, reach, and what push_one reads; writes what push_one writes. Locks of others are
+ * tried.
+ */
 void steal_push_overdue(struct sched *s, struct runq *rq, ns_t now)
 {
     struct neighbours n = neighbours_of(s, rq, s->hints[HINT_IDLE]);
