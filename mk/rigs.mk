@@ -16,7 +16,7 @@ run-bochs: image guests ## the demo under VT-x in Bochs: CMDLINE=, MODEL=ryzen f
 	@$(PYTHON) tools/run.py bochs --cmdline '$(CMDLINE)' --model $(MODEL)
 
 # CHECK=layers runs one; the names are in tools/check/__main__.py.
-check: image ## the static checks: layers, purity, headers, sizes, format, clang-tidy, compilers
+check: image ## the static checks: layers, purity, headers, sizes, state, format, clang-tidy, compilers
 	@$(PYTHON) tools/check $(CHECK)
 
 check test: export IMAGE_CFLAGS := $(IMAGE_CFLAGS)

@@ -17,6 +17,7 @@ import docs
 import layers
 import purity
 import sizes
+import state
 import tree
 
 C_FILES = (".c", ".h")
@@ -76,8 +77,8 @@ def jobs():
     plan += [("headers", header_alone, path) for path in headers]
     plan += [("format", format_kept, path) for path in tree.files(C_FILES)]
     plan += [("layers", layers.check, None), ("purity", purity.check, None),
-             ("sizes", sizes.check, None), ("parameters", parameters_current, None),
-             ("docs", docs.check, None)]
+             ("sizes", sizes.check, None), ("state", state.check, None),
+             ("parameters", parameters_current, None), ("docs", docs.check, None)]
     return plan
 
 
