@@ -80,9 +80,9 @@ static struct summary summarize(const struct sched *s, const struct unit *u, boo
 }
 
 /*
- * After a change of the masks, of u->rq, or of the online CPUs. Reads the masks, and what summarize
- * reads of the CPUs; writes every derived field: hard_all, soft_none, reach, soft_reach, run_cpus
- * and soft_cpus.
+ * After a change of the masks, of u->rq, or of the online CPUs. Reads hard and soft, what summarize
+ * reads of the CPUs, and soft_affinity; writes every derived field: hard_all, soft_none, reach,
+ * soft_reach, run_cpus and soft_cpus.
  */
 void affinity_refresh(const struct sched *s, struct unit *u)
 {

@@ -102,8 +102,8 @@ int sched_cpu_online(struct sched *s, uint32_t cpu, ns_t now)
 }
 
 /*
- * Takes the machine's lock. Reads and writes the same; what waits for the CPU is placed again, what
- * runs there is tickled away.
+ * Takes the machine's lock. Reads ncpus_online, and reads and writes as sched_cpu_online does; what
+ * waits for the CPU is placed again, what runs there is tickled away.
  */
 int sched_cpu_offline(struct sched *s, uint32_t cpu, ns_t now)
 {

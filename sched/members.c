@@ -81,9 +81,10 @@ void members_set_weight(struct runq *rq, struct unit *u, uint32_t weight)
 }
 
 /*
- * Both locks held; `u` is in no queue, in no slot and on no CPU. Reads active, credit, and what
- * affinity_local reads; reads and writes the unit's load, and load and nr_active of both runqueues;
- * writes their members, and rq, key, order, run_cpus and soft_cpus of the unit.
+ * Both locks held; `u` is in no queue, in no slot and on no CPU. Reads active, credit,
+ * load_window_shift, and what affinity_local reads; reads and writes the unit's load, and load and
+ * nr_active of both runqueues; writes their members, and rq, key, order, run_cpus and soft_cpus of
+ * the unit.
  */
 void members_move(struct sched *s, struct unit *u, struct runq *to, ns_t now)
 {

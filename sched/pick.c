@@ -198,9 +198,9 @@ static inline bool is_push_worthwhile(const struct sched *s, const struct runq *
 }
 
 /*
- * Until when the unit that was picked may run undisturbed. Reads credit, picked_at, soft_cpus and
- * soft_reach of it, what credit_time and is_push_worthwhile read, slice_min_ns, slice_max_ns and
- * least_ns; writes nothing.
+ * Until when the unit that was picked may run undisturbed. Reads cur, its credit, picked_at,
+ * soft_cpus and soft_reach, what credit_time and is_push_worthwhile read, slice_min_ns,
+ * slice_max_ns and least_ns; writes nothing.
  */
 STEP ns_t deadline_busy(struct sched *s, struct sched_cpu *c, int64_t waiting_ns, ns_t now)
 {
@@ -242,8 +242,9 @@ static ns_t deadline_idle(struct sched *s, struct sched_cpu *c, bool in_core, ns
 }
 
 /*
- * What follows from a pick: reset and deadline. Reads what waiting_credit, deadline_busy and
- * core_turn_at read; writes balance_due, given, and key of what was picked.
+ * What follows from a pick: reset and deadline. Reads cur, its credit, slice_min_ns, and what
+ * waiting_credit, deadline_busy and core_turn_at read; writes balance_due, given, and key of what
+ * was picked.
  */
 STEP ns_t settle(struct sched *s, struct sched_cpu *c, struct unit *left, bool in_core, ns_t now)
 {
@@ -276,9 +277,10 @@ static struct unit *pull(struct sched *s, struct sched_cpu *c, ns_t now)
 
 /*
  * `in_core` is constant where this is called: the usual pick is not to pay for the other. Takes the
- * runqueue's lock, others by try-lock. Reads cur, slot, queue, masks and credit; writes cur, slot,
- * queue, idle masks, untimed, balance_due, next_balance and given of its runqueue, and both units;
- * elsewhere what balancing, pushing, pulling and spreading write; under sched-gran=core the core.
+ * runqueue's lock, others by try-lock. Reads cur, online, balance_due, newidle_pull, and what its
+ * steps read; writes cur, slot, queue, idle masks, untimed, balance_due, next_balance and given of
+ * its runqueue, and both units; elsewhere what balancing, pushing, pulling and spreading write;
+ * under sched-gran=core the core.
  */
 STEP struct unit *pick(struct sched *s, struct sched_cpu *c, bool in_core, ns_t now, ns_t *deadline)
 {

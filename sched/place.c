@@ -140,9 +140,9 @@ static bool place_core(struct sched *s, struct unit *u, bool roam, ns_t now)
 }
 
 /*
- * Reads neighbour_wake, smt_aware, HINT_IDLE, soft_cpus, run_cpus, soft_reach, reach, and what
- * idle_choose and neighbour_take read; writes what idle_choose, place_reserve and neighbour_take
- * write.
+ * Reads idle, HINT_IDLE, neighbour_wake, smt_aware, soft_cpus, run_cpus, soft_reach, reach, and
+ * what idle_choose and neighbour_take read; writes what idle_choose, place_reserve and
+ * neighbour_take write.
  */
 static bool place_idle(struct sched *s, struct unit *u, ns_t now)
 {
@@ -205,8 +205,8 @@ static void place_start(struct sched *s, struct unit *u, ns_t now)
 }
 
 /*
- * A unit that woke, or may not stay where it was. It may end PARKED. Reads run_cpus, online, and
- * what cap_renew, place_idle and place_busy read; writes what place_start, evacuate_unit,
+ * A unit that woke, or may not stay where it was. It may end PARKED. Reads run_cpus, online, state,
+ * and what cap_renew, place_idle and place_busy read; writes what place_start, evacuate_unit,
  * cap_renew, cap_park, place_idle and place_busy write.
  */
 void place_unit(struct sched *s, struct unit *u, ns_t now)

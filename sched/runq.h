@@ -279,11 +279,13 @@ void balance_pass(struct sched *s, struct runq *rq, ns_t now) NO_THREAD_SAFETY;
 void runq_lock_pair(struct runq *a, struct runq *b) NO_THREAD_SAFETY;
 void runq_hint_change(struct sched *s, const struct runq *rq, enum runq_hint hint, bool on);
 
+/* Pure: the bit of a runqueue where many are folded onto one word. */
 static inline uint64_t runq_fold(uint32_t id)
 {
     return 1ull << (id % 64);
 }
 
+/* Pure: the CPU of a local bit. */
 static inline struct sched_cpu *runq_cpu(const struct sched *s, const struct runq *rq, uint64_t bit)
 {
     return &s->cpus[rq->cpu_of[__builtin_ctzll(bit)]];
@@ -316,7 +318,8 @@ static inline struct sched_cpu *runq_cpu(const struct sched *s, const struct run
 /*
  * A unit's runqueue is found by reading unit.rq without a lock, locking what it says and looking
  * again: rq changes only under the lock of the runqueue it leaves. A retry means that somebody
- * moved the unit, so the loop ends when the moving does.
+ * moved the unit, so the loop ends when the moving does. Reads rq of the unit; writes nothing but
+ * the lock.
  */
 static inline struct runq *runq_lock_unit(struct unit *u) NO_THREAD_SAFETY
 {
@@ -331,12 +334,16 @@ static inline struct runq *runq_lock_unit(struct unit *u) NO_THREAD_SAFETY
     }
 }
 
-/* The unit may have moved since it was locked: what it is in now is the caller's to unlock. */
+/*
+ * The unit may have moved since it was locked: what it is in now is the caller's to unlock. Reads
+ * rq of the unit; writes nothing but the lock.
+ */
 static inline void runq_unlock_unit(struct unit *u) NO_THREAD_SAFETY
 {
     spin_unlock(&atomic_get(&u->rq)->lock);
 }
 
+/* Reads one hint; writes the runqueue's bit of it, if that changes. */
 static inline void runq_hint_set(struct sched *s, const struct runq *rq, enum runq_hint hint,
                                  bool on)
 {
@@ -344,7 +351,10 @@ static inline void runq_hint_set(struct sched *s, const struct runq *rq, enum ru
         runq_hint_change(s, rq, hint, on);
 }
 
-/* Which runqueues other than `home` have the hint, folded onto 64 bits. */
+/*
+ * Which runqueues other than `home` have the hint, folded onto 64 bits. Reads that hint of all;
+ * writes nothing.
+ */
 static inline uint64_t neighbour_fold(const struct sched *s, const struct runq *home,
                                       enum runq_hint hint)
 {
@@ -353,7 +363,10 @@ static inline uint64_t neighbour_fold(const struct sched *s, const struct runq *
     return neighbour_fold_wide(s, home, hint);
 }
 
-/* The best queued unit with one of these local CPUs in its hard affinity, or NULL. */
+/*
+ * The best queued unit with one of these local CPUs in its hard affinity, or NULL. Reads the queue,
+ * and run_cpus of its units; writes nothing.
+ */
 static inline struct unit *queue_best_for(const struct runq *rq, uint64_t cpu_bit)
 {
     struct unit *root = RB_ROOT(&rq->queue);
@@ -361,7 +374,7 @@ static inline struct unit *queue_best_for(const struct runq *rq, uint64_t cpu_bi
     return root && (root->below_cpus & cpu_bit) ? queue_find(root, cpu_bit) : NULL;
 }
 
-/* See credit.c for why clipping late is exact. */
+/* See credit.c for why clipping late is exact. Reads credit of the unit; writes nothing. */
 static inline int64_t credit_of(const struct sched *s, const struct runq *rq, const struct unit *u)
 {
     int64_t ceiling = (int64_t)(s->params.credit_init_ns + s->params.carryover_ns);
@@ -370,7 +383,10 @@ static inline int64_t credit_of(const struct sched *s, const struct runq *rq, co
     return MIN(credit_ns, ceiling);
 }
 
-/* Credit at which a queued or reserved unit competes: its place in the queue counts. */
+/*
+ * Credit at which a queued or reserved unit competes: its place in the queue counts. Reads order
+ * and credit of the unit; writes nothing.
+ */
 static inline int64_t credit_of_order(const struct sched *s, const struct runq *rq,
                                       const struct unit *u)
 {
@@ -380,19 +396,26 @@ static inline int64_t credit_of_order(const struct sched *s, const struct runq *
     return MIN(by_order, credit_ns);
 }
 
+/* Reads given; writes key. */
 static inline void credit_set(struct runq *rq, struct unit *u, int64_t credit_ns)
 {
     u->key = (uint64_t)credit_ns - rq->given;
 }
 
-/* May `u` follow what `c` runs, or would that first take a turn of the whole core? */
+/*
+ * May `u` follow what `c` runs, or would that first take a turn of the whole core? Reads run_cpus,
+ * and what core_admits reads; writes nothing.
+ */
 static inline bool core_is_ours(const struct sched *s, const struct sched_cpu *c,
                                 const struct unit *u)
 {
     return !s->whole_cores || ((u->run_cpus & c->bit) && core_admits(s, c, u));
 }
 
-/* A CPU that picks is tickled no more. Only an idle one's core mask depends on that. */
+/*
+ * A CPU that picks is tickled no more. Only an idle one's core mask depends on that. Reads idle and
+ * tickled; writes tickled, and what idle_core_mend writes.
+ */
 static inline void idle_untickle(struct sched *s, struct sched_cpu *c)
 {
     struct runq *rq = c->rq;
@@ -404,13 +427,19 @@ static inline void idle_untickle(struct sched *s, struct sched_cpu *c)
         idle_core_mend(s, c);
 }
 
-/* May the unit run? A look at its grant, or another one of its cap. */
+/*
+ * May the unit run? A look at its grant, or another one of its cap. Reads grant_ns; reads and
+ * writes as cap_renew does, if that is used up.
+ */
 static inline bool cap_admits(struct unit *u, ns_t now)
 {
     return u->grant_ns > 0 || cap_renew(u, now);
 }
 
-/* Adds waiting or parked time up to `now`. A unit that is active and not running waits. */
+/*
+ * Adds waiting or parked time up to `now`. A unit that is active and not running waits. Reads
+ * active and state; reads and writes since; writes wait_ns or capped_ns.
+ */
 static inline void load_account_wait(struct unit *u, ns_t now)
 {
     if (now <= u->since)

@@ -108,17 +108,22 @@ struct unit_params {
 
 void unit_init(struct unit *u, const struct unit_params *p);
 
+/* Reads trace_id; writes nothing. NULL: nobody. */
 static inline uint64_t unit_trace_id(const struct unit *u)
 {
     return u ? u->trace_id : UINT64_MAX;
 }
 
-/* Glances: true at some moment near now; whoever acts on one looks again under the lock. */
+/*
+ * A glance: true at some moment near now; whoever acts on it looks again under the lock. Reads
+ * state; writes nothing.
+ */
 static inline bool unit_is_running(const struct unit *u)
 {
     return atomic_get(&u->state) == UNIT_RUNNING;
 }
 
+/* Likewise, waiting. Reads state; writes nothing. */
 static inline bool unit_is_ready(const struct unit *u)
 {
     uint8_t state = atomic_get(&u->state);
@@ -126,6 +131,7 @@ static inline bool unit_is_ready(const struct unit *u)
     return state == UNIT_QUEUED || state == UNIT_RESERVED;
 }
 
+/* Likewise. Reads state; writes nothing. */
 static inline bool unit_is_parked(const struct unit *u)
 {
     return atomic_get(&u->state) == UNIT_PARKED;

@@ -27,7 +27,7 @@ def functions(lines):
 
 def check():
     faults = []
-    for path in tree.files((".c",), ("sched",)):
+    for path in tree.files((".c", ".h"), ("sched",)):
         for number, signature, comment in functions(tree.read(path).splitlines()):
             if not SAID.search(comment):
                 name = NAME.search(signature)
