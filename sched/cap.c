@@ -263,7 +263,8 @@ void cap_wait_quiet(const struct cap *cap)
 /*
  * Takes the runqueue's lock. Reads state; reads and writes cap, grant_ns and the pools of both
  * caps. Writes, of one that runs, what credit_charge and place_kick write; of one that was parked,
- * what place_unit writes; of one that is to be parked, what place_withdraw and cap_park write.
+ * what cap_unpark and place_unit write; of one that is to be parked, what place_withdraw and
+ * cap_park write.
  */
 void sched_unit_set_cap(struct sched *s, struct unit *u, struct cap *cap, ns_t now) NO_THREAD_SAFETY
 {

@@ -82,7 +82,7 @@ void sched_unit_remove(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFE
 /*
  * Takes the runqueue's lock. Reads state; writes paused. Of a unit that runs only the tickle of its
  * CPU follows; of another what load_set_active writes, its state, the queue or slot it was in, its
- * grant_ns and pool.
+ * grant_ns and pool; of one that was parked what cap_unpark writes.
  */
 void sched_unit_pause(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY
 {

@@ -40,8 +40,9 @@ void sched_sleep(struct sched *s, uint32_t cpu, ns_t now)
 
 /*
  * Takes the runqueue's lock, then for the parked units of its cap theirs. Reads wants, paused,
- * target and grant_ns; writes on_cpu, and what core_saved writes; then state, target, yielding,
- * grant_ns and pool of one that is OFF, or what cap_park, spread_move or place_again writes.
+ * target, and what cap_admits reads; writes on_cpu, and what core_saved writes; then state, target,
+ * yielding, grant_ns and pool of one that is OFF, and what cap_serve writes; or what cap_admits,
+ * and cap_park, spread_move or place_again write.
  */
 void sched_saved(struct sched *s, struct unit *prev, ns_t now) NO_THREAD_SAFETY
 {
