@@ -42,7 +42,11 @@ bench: image guests benches ## benchmarks in instructions; also build/bench.json
 seeds: $(B)/host/numen-sim ## the seeds' tables, simulated: build/seeds/report.html; SEEDS='seed1' picks
 	@$(PYTHON) tools/seeds $(SEEDS)
 
+# FAULTS='deep-debt short-runs-free' picks; tests/sim/faults holds them, tools/mutate.py says how.
+mutate: $(B)/host/numen-sim ## put each fault credit2 had into a copy of sched/: a scenario fails
+	@$(PYTHON) tools/mutate.py $(FAULTS)
+
 format: ## put all C files into the repository's format
 	find $(wildcard include boot arch kernel sched mm vmm tests tools) -name '*.[ch]' -exec clang-format -i {} +
 
-.PHONY: iso run run-bochs check test system soak bench seeds format
+.PHONY: iso run run-bochs check test system soak bench seeds mutate format

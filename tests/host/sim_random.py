@@ -48,6 +48,8 @@ def machine(rng):
         keys["cpu_speed"] = f"0-{rng.randrange(cpus)}:0.{rng.randint(1, 9)}"
     if rng.random() < 0.2:
         keys["bandwidth"] = "10G"
+    if rng.random() < 0.2:
+        keys["contention"] = rng.choice(("0.1", "0.5"))
     for cost in ("exit", "ipi", "wake", "switch", "halt"):
         if rng.random() < 0.3:
             keys[cost] = rng.choice(("0", "1ns", "300ns", "5us", "50us"))

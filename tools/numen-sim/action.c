@@ -102,18 +102,16 @@ static void change_cap(struct sim *sim, struct vcpu *v, const struct scenario_ac
     sched_unit_set_cap(sim->s, &v->unit, a->number ? &v->vm->cap : NULL, sim->now);
 }
 
-static void change_hard(struct sim *sim, struct vcpu *v, const struct scenario_action *a)
+/* As the console's `pin`: none of these CPUs is preferred to the others. */
+static void change_pin(struct sim *sim, struct vcpu *v, const struct scenario_action *a)
 {
-    uint32_t words = cpumask_nwords(sim->ncpus);
-    uint64_t *copy = sim_alloc(2ul * words, sizeof(*copy));
+    uint64_t *copy = sim_alloc(cpumask_nwords(sim->ncpus), sizeof(*copy));
     struct cpumask hard = cpumask_over(copy, sim->ncpus);
-    struct cpumask soft = cpumask_over(copy + words, sim->ncpus);
 
-    cpumask_copy(soft, v->unit.soft);
     for (uint32_t cpu = 0; cpu < sim->ncpus; cpu++)
         if (guest_ranges_have(&a->cpus, cpu))
             cpumask_set(hard, cpu);
-    sched_unit_set_affinity(sim->s, &v->unit, hard, soft, sim->now);
+    sched_unit_set_affinity(sim->s, &v->unit, hard, hard, sim->now);
     free(copy);
 }
 
@@ -145,7 +143,7 @@ static void act(struct sim *sim, const struct scenario_action *a)
         for_vcpus(sim, a, change_cap);
         return;
     case ACTION_PIN:
-        for_vcpus(sim, a, change_hard);
+        for_vcpus(sim, a, change_pin);
         return;
     default:
         change_option(sim, a);

@@ -101,13 +101,16 @@ static bool is_free(const struct sim_cpu *c)
     return !c->cur && !c->saving && c->kick_at == NS_NEVER;
 }
 
+#define TRIES_MAX 64 /* that fail in a row: at half of all locks taken, one in 2^64 */
+
 /* What an idle CPU may take to come: the limit, once more for a lock that was not had, the way. */
 static ns_t patience(const struct sim *sim)
 {
     const struct machine_config *m = &sim->scenario->machine;
     ns_t limit = MAX(sim->params.ratelimit_ns, sim->params.slice_min_ns);
 
-    return 2 * limit + m->wake_ns + m->ipi_ns + 2 * m->switch_ns + m->exit_ns;
+    limit *= m->contention ? TRIES_MAX : 2;
+    return limit + m->wake_ns + m->ipi_ns + 2 * m->switch_ns + m->exit_ns;
 }
 
 /* A core whose sibling has been kicked may be about to run anybody's. */

@@ -9,6 +9,7 @@
  * Invariant: a CPU that is saving picks nothing; c->cur is what the last pick returned.
  */
 #include "hv/bits.h"
+#include "sched/runq.h"
 #include "sched/sched_host.h"
 #include "tools/numen-sim/record.h"
 #include "tools/numen-sim/vcpu.h"
@@ -194,7 +195,9 @@ static void pick(struct sim *sim, struct sim_cpu *c)
     c->kick_at = NS_NEVER;
     c->deadline = NS_NEVER;
     c->picks++;
+    contention_begin(sim, sim->s->cpus[c->cpu].rq);
     next = sched_pick(sim->s, c->cpu, sim->now, &deadline);
+    contention_end(sim);
     ASSERT(deadline > sim->now);
     c->deadline = MIN(c->deadline, deadline);
     if (next != (c->cur ? &c->cur->unit : NULL))

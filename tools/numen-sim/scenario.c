@@ -229,15 +229,15 @@ static bool read_actions(struct reader *r)
     return true;
 }
 
-/* What tools/seeds compares, and how. */
-static bool is_of_seeds(const char *section)
+/* What those who judge results read: tools/seeds, tools/mutate.py. */
+static bool is_of_judges(const char *section)
 {
     static const char *const kinds[] = {"arm ", "row ", "variant ", "ablation "};
 
     for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
         if (strncmp(section, kinds[i], strlen(kinds[i])) == 0)
             return true;
-    return strcmp(section, "acceptance") == 0;
+    return strcmp(section, "acceptance") == 0 || strcmp(section, "expect") == 0;
 }
 
 static bool all_used(const struct reader *r)
@@ -245,10 +245,11 @@ static bool all_used(const struct reader *r)
     for (uint32_t i = 0; i < r->count; i++) {
         const struct line *l = &r->lines[i];
 
-        if (!l->used && !is_of_seeds(l->section))
+        if (!l->used && !is_of_judges(l->section))
             return wrong(r, l->number,
                          "section [%s] is unknown; there are run, machine, options, vm NAME, at "
-                         "TIME, and for tools/seeds acceptance, arm, row, variant, ablation",
+                         "TIME, and for tools/seeds acceptance, arm, row, variant, ablation, for "
+                         "tools/mutate.py expect",
                          l->section);
     }
     return true;

@@ -7,7 +7,8 @@
  *     [vm NAME]      a guest line's words, workload=, and the workload's own
  *     [at TIME]      things done while it runs: offline=3, weight.web=512, cap.web=50, ...
  *     [acceptance]   not read here: what the results are held against; nor [arm NAME], [row NAME],
- *                    [variant AXIS NAME], [ablation NAME]: what tools/seeds compares
+ *                    [variant AXIS NAME], [ablation NAME]: what tools/seeds compares; [expect]:
+ * what tools/mutate.py holds faults against
  *
  * An indented line goes on with the value of the one before; a line holds 198 characters.
  *
@@ -36,6 +37,7 @@ struct machine_config {
     uint64_t warm_core, warm_llc, warm_socket, warm_node; /* ns of work to warm up again */
     uint64_t remote_step; /* added to a remote access's time for each unit of distance above 10 */
     uint64_t bandwidth;   /* of a node, bytes a second; 0: no limit */
+    uint64_t contention;  /* share of other runqueues found locked, in 1/1024 */
     uint64_t exit_ns, ipi_ns, wake_ns, switch_ns, halt_ns;
 };
 

@@ -50,6 +50,8 @@ const struct key machine_keys[] = {
      "added to a memory access for each unit of distance above 10"},
     {"bandwidth", KEY_BYTES, MACHINE(bandwidth), "0", 0, 1024 * GIB, "",
      "of a node's memory, a second; 0: no limit"},
+    {"contention", KEY_FRACTION, MACHINE(contention), "0", 0, 1024, "",
+     "share of other runqueues whose locks a pick or wake-up finds taken"},
     {"exit", KEY_TIME, MACHINE(exit_ns), "1us", 0, NS_PER_MS, "", "a VM exit and its handling"},
     {"ipi", KEY_TIME, MACHINE(ipi_ns), "1us", 0, NS_PER_MS, "", "a kick's way to a busy CPU"},
     {"wake", KEY_TIME, MACHINE(wake_ns), "2us", 0, NS_PER_MS, "", "its way to a CPU in HLT"},

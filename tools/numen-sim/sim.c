@@ -69,6 +69,7 @@ static void machine_build(struct sim *sim)
     sim->ncpus = (uint32_t)(m->sockets * m->dies * m->cores * m->threads);
     sim->places = sim_alloc(sim->ncpus, sizeof(*sim->places));
     sim->cpus = sim_alloc(sim->ncpus, sizeof(*sim->cpus));
+    sim->taken = sim_alloc(sim->ncpus, sizeof(*sim->taken));
     places_fill(sim);
     cores_fill(sim);
     for (uint32_t cpu = 0; cpu < sim->ncpus; cpu++) {
@@ -225,6 +226,7 @@ void sim_free(struct sim *sim)
     free(sim->sched_memory);
     free(sim->places);
     free(sim->cpus);
+    free(sim->taken);
     free(sim->cores);
     free(sim->core_cpus);
     free(sim);

@@ -146,6 +146,9 @@ struct sim {
     struct sim_vm *vms;
     uint32_t vms_left; /* that have an end and have not reached it */
 
+    struct runq **taken; /* contention.c's */
+    uint32_t ntaken;
+
     struct planned *planned; /* action.c's */
     uint32_t nplanned;
 
@@ -180,6 +183,11 @@ struct sim_cpu *cpu_of_vcpu(struct sim *sim, const struct vcpu *v); /* NULL: not
 void speed_enter(struct sim *sim, struct sim_cpu *c);       /* c->cur is new there */
 void speed_leave(struct sim *sim, struct sim_cpu *c);       /* takes c->cur away */
 uint64_t speed_warm_up(struct sim *sim, struct sim_cpu *c); /* work that cold caches cost */
+
+/* ---- contention.c ---- */
+void contention_begin(struct sim *sim, const struct runq *own);
+void contention_end(struct sim *sim);
+void contention_wake(struct sim *sim, struct unit *u);
 
 /* ---- check.c ---- */
 void check_watch(const struct sim *sim); /* whose last events a failed ASSERT shows; NULL: none's */

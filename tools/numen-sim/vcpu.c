@@ -89,7 +89,7 @@ static void wake(struct sim *sim, struct vcpu *v)
     event_set(&sim->events, &v->timer, NS_NEVER);
     v->asleep = false;
     v->woken_at = sim->now;
-    sched_wake(sim->s, &v->unit, sim->now);
+    contention_wake(sim, &v->unit);
 }
 
 void vcpu_interrupt(struct sim *sim, struct vcpu *from, struct vcpu *to)
@@ -228,5 +228,5 @@ void vcpu_start(struct sim *sim, struct vcpu *v)
 {
     v->segment = SEGMENT_NONE;
     v->woken_at = sim->now;
-    sched_wake(sim->s, &v->unit, sim->now);
+    contention_wake(sim, &v->unit);
 }
