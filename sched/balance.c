@@ -9,7 +9,8 @@
  * waited for.
  *
  * Priorities play no part: a busy CPU takes from whoever is busiest. (They do for idle ones, see
- * steal.c and spread.c.) With asym_busy they do all the same, which overloads the preferred CPUs.
+ * steal.c and spread.c.) With asym_busy they do all the same, as in Linux before its fix: the
+ * source is a runqueue of lower priority and not the busiest, and running units are taken, too.
  *
  * NUMA: a unit leaves its preferred CPUs only if its share of a CPU there, after the remote penalty
  * of the distance table, is still larger than here.
@@ -162,7 +163,7 @@ static void move_one(struct sched *s, struct unit *u, struct runq *to, ns_t now)
  * for one of them nor that it may be due to leave for an idle CPU elsewhere. Reads state, and what
  * preempt_choose and place_overdue_at read; writes nothing.
  */
-static void arm_for(struct sched *s, const struct unit *u, ns_t now)
+void balance_arm_for(struct sched *s, const struct unit *u, ns_t now)
 {
     ns_t when;
     struct sched_cpu *c;
@@ -194,14 +195,14 @@ static void gap_narrow(struct sched *s, const struct gap *g, ns_t now)
         back = nearest_load(s, g, g->low, g->high, excess, now);
         if (back && distance_u64(unit_load(s, back, now), excess) < MIN(left, worth)) {
             move_one(s, back, g->high, now);
-            arm_for(s, back, now);
+            balance_arm_for(s, back, now);
             left = 0;
         }
     }
     if (left >= worth)
         return;
     move_one(s, u, g->low, now);
-    arm_for(s, u, now);
+    balance_arm_for(s, u, now);
 }
 
 /* Pure. */
@@ -210,47 +211,60 @@ static int32_t priority_of(const struct sched *s, const struct runq *rq)
     return s->places[rq->cpu_of[0]].asym_prio;
 }
 
+/* ---- asym_busy: the fault of Linux that is measured ---- */
+
 /*
- * Of the runqueues of lower priority that have a unit waiting for `rq` to take, the lowest. Reads
- * HINT_WAITING, and reach of the others, not locked; writes nothing.
+ * The first runqueue of lower priority that runs or has waiting units, whatever the loads. Reads
+ * nr_active of the others, not locked; writes nothing.
  */
 static struct runq *donor_find(const struct sched *s, const struct runq *rq)
 {
-    struct neighbours n = neighbours_of(s, rq, s->hints[HINT_WAITING]);
-    struct runq *donor = NULL;
+    struct neighbours n = neighbours_of(s, rq, NULL);
 
     for (struct runq *other; (other = neighbours_next(&n));)
-        if (priority_of(s, other) < priority_of(s, donor ? donor : rq) &&
-            (atomic_get(&other->reach) & runq_fold(rq->id)))
-            donor = other;
-    return donor;
+        if (priority_of(s, other) < priority_of(s, rq) && atomic_get(&other->nr_active))
+            return other;
+    return NULL;
+}
+
+/* A waiting unit of the locked `donor` for `rq`, or NULL. Reads its queue and reach; writes
+ * nothing. */
+static struct unit *pack_waiting(const struct sched *s, const struct runq *donor,
+                                 const struct runq *rq)
+{
+    struct unit *u = queue_best_reaching(donor, runq_fold(rq->id));
+    uint64_t hard, soft;
+
+    if (!u)
+        return NULL;
+    affinity_local(s, rq, u, &hard, &soft);
+    return hard & rq->online ? u : NULL;
 }
 
 /*
- * The fault of asym_busy: one unit for the preferred runqueue `rq`, however busy. False: none.
- * Reads the donor's queue, online, and what donor_find, affinity_local and arm_for read; writes
- * what move_one writes. The other lock is tried.
+ * One unit for the preferred runqueue `rq`, however busy: a waiting one, else one that runs is
+ * asked to leave for it. False: none has lower priority and work. Writes what move_one or
+ * spread_ask writes. The other lock is tried.
  */
 static bool pack_busy(struct sched *s, struct runq *rq, ns_t now) NO_THREAD_SAFETY
 {
     struct runq *donor = donor_find(s, rq);
     struct unit *u;
-    uint64_t hard, soft;
 
-    if (!donor || !spin_trylock(&donor->lock))
+    if (!donor)
         return false;
-    u = queue_best_reaching(donor, runq_fold(rq->id));
+    if (!spin_trylock(&donor->lock))
+        return true;
+    sched_host_trace(rq->cpu_of[0], TRACE_SCHED_BALANCE, rq->id, donor->id);
+    u = pack_waiting(s, donor, rq);
     if (u) {
-        affinity_local(s, rq, u, &hard, &soft);
-        u = hard & rq->online ? u : NULL;
-    }
-    if (u) {
-        sched_host_trace(rq->cpu_of[0], TRACE_SCHED_BALANCE, rq->id, donor->id);
         move_one(s, u, rq, now);
-        arm_for(s, u, now);
+        balance_arm_for(s, u, now);
+    } else {
+        spread_ask(s, donor, donor->online, &s->cpus[rq->cpu_of[0]], now);
     }
     spin_unlock(&donor->lock);
-    return u != NULL;
+    return true;
 }
 
 /*

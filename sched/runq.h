@@ -269,10 +269,13 @@ bool steal_is_near(const struct sched *s, const struct runq *home);
 void steal_push_overdue(struct sched *s, struct runq *rq, ns_t now) NO_THREAD_SAFETY;
 
 /* spread.c */
+ns_t spread_ask(struct sched *s, struct runq *rq, uint64_t among, const struct sched_cpu *c,
+                ns_t now);
 ns_t spread_pull(struct sched *s, struct sched_cpu *c, ns_t now) NO_THREAD_SAFETY;
 bool spread_move(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY;
 
 /* balance.c */
+void balance_arm_for(struct sched *s, const struct unit *u, ns_t now);
 void balance_pass(struct sched *s, struct runq *rq, ns_t now) NO_THREAD_SAFETY;
 
 /* runq.c: locks, hints, folds */

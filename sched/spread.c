@@ -68,14 +68,14 @@ static bool is_one_leaving(const struct sched *s, const struct sched_cpu *c)
 }
 
 /*
- * Asks one unit of the locked `rq` to move to `c`, out of the fullest core first. Returns when to
- * look again: 0 if one was asked. Reads idle, tickled, and what too_full, is_one_leaving and
- * ripe_at read; writes target of that unit, and what place_kick writes.
+ * Asks one unit that runs on the CPUs `among` of the locked `rq` to move to `c`. Returns when to
+ * look again: 0 if one was asked. Reads idle, tickled, and what is_one_leaving and ripe_at read;
+ * writes target of that unit, and what place_kick writes.
  */
-static ns_t ask_one(struct sched *s, struct runq *rq, const struct sched_cpu *c, enum spread spread,
-                    ns_t now)
+ns_t spread_ask(struct sched *s, struct runq *rq, uint64_t among, const struct sched_cpu *c,
+                ns_t now)
 {
-    uint64_t left = too_full(rq, spread) & ~rq->idle & ~rq->tickled;
+    uint64_t left = among & ~rq->idle & ~rq->tickled;
     ns_t soonest = NS_NEVER;
 
     while (left) {
@@ -107,7 +107,7 @@ ns_t spread_pull(struct sched *s, struct sched_cpu *c, ns_t now)
 
     if (spread == SPREAD_NONE)
         return NS_NEVER;
-    soonest = ask_one(s, c->rq, c, spread, now);
+    soonest = spread_ask(s, c->rq, too_full(c->rq, spread), c, now);
     if (!soonest)
         return NS_NEVER;
     if (!neighbour_fold(s, c->rq, HINT_PACKED))
@@ -119,7 +119,7 @@ ns_t spread_pull(struct sched *s, struct sched_cpu *c, ns_t now)
         if (s->places[rq->cpu_of[0]].node != c->place->node || !too_full(rq, spread) ||
             !spin_trylock(&rq->lock))
             continue;
-        its = ask_one(s, rq, c, spread, now);
+        its = spread_ask(s, rq, too_full(rq, spread), c, now);
         spin_unlock(&rq->lock);
         if (!its)
             return NS_NEVER;
@@ -144,20 +144,23 @@ static bool is_still_better(const struct sched_cpu *c, const struct sched_cpu *f
 }
 
 /*
- * `u`, in the caller's hands, goes where it was asked to if that is still better. Locks as
- * neighbour_take. Reads target, cpu, and what is_still_better, affinity_allows and core_admits
- * read; writes target, and what members_move and place_reserve write.
+ * `u`, in the caller's hands, goes where it was asked to if that is still better; with asym_busy,
+ * to its runqueue in any case. Locks as neighbour_take. Reads target, cpu, and what
+ * is_still_better, affinity_allows and core_admits read; writes target, and what members_move,
+ * place_reserve and place_beside write.
  */
 bool spread_move(struct sched *s, struct unit *u, ns_t now)
 {
     struct sched_cpu *c = &s->cpus[u->target];
     struct runq *from = u->rq;
+    bool packs = s->params.asym_busy && c->rq != from;
+    bool better;
 
     u->target = CPUMASK_NONE;
     if (c->rq != from && !spin_trylock(&c->rq->lock))
         return false;
-    if (!is_still_better(c, &s->cpus[u->cpu]) || !affinity_allows(u, c->cpu) ||
-        (s->whole_cores && !core_admits(s, c, u))) {
+    better = is_still_better(c, &s->cpus[u->cpu]) && (!s->whole_cores || core_admits(s, c, u));
+    if (!affinity_allows(u, c->cpu) || !(better || (packs && c->online))) {
         if (c->rq != from)
             spin_unlock(&c->rq->lock);
         return false;
@@ -166,6 +169,11 @@ bool spread_move(struct sched *s, struct unit *u, ns_t now)
         members_move(s, u, c->rq, now);
         spin_unlock(&from->lock);
     }
-    place_reserve(s, c, u);
+    if (better) {
+        place_reserve(s, c, u);
+    } else {
+        place_beside(s, u, now);
+        balance_arm_for(s, u, now);
+    }
     return true;
 }

@@ -148,9 +148,8 @@ static struct machine *machine_preferring(uint32_t cores, const struct sched_par
 }
 
 /*
- * CPU 0 has two hogs and balances; CPUs 1 and 2 have two and three. Priority does not count: it
- * leaves them alone or takes from the busiest, 2. With the old fault it takes, from CPU 2 again
- * because that is least preferred, although nobody is less busy than CPU 0.
+ * Three CPUs with two hogs each, CPU 0 balances. Priority does not count: it leaves the others
+ * alone. With the old fault it takes from CPU 1, although nobody is less busy than CPU 0.
  */
 static void test_busy_target_ignores_priority(void **state)
 {
@@ -174,6 +173,33 @@ static void test_busy_target_ignores_priority(void **state)
             assert_in_range(m->s->runqs[0].nr_active, 3, 6);
         else
             assert_int_equal(m->s->runqs[0].nr_active, 2);
+        machine_free(m);
+    }
+}
+
+/* The same with one hog each: nothing waits, and with the old fault what runs has to come. */
+static void test_fault_moves_what_runs(void **state)
+{
+    (void)state;
+    for (uint32_t fault = 0; fault < 2; fault++) {
+        struct sched_params p;
+        struct machine *m;
+
+        sched_params_default(&p);
+        p.arrangement = RUNQ_PER_CPU;
+        p.newidle_pull = p.neighbour_wake = p.overdue_push = p.smt_spread = false;
+        p.asym_busy = fault;
+        m = machine_preferring(3, &p);
+        for (uint32_t i = 0; i < 3; i++)
+            machine_hog(m, 256, BIT(i));
+        machine_run(m, m->now + NS_PER_SEC);
+        free_all(m, 0);
+        m->s->runqs[0].balance_due = true;
+        machine_pick(m, 0);
+        machine_settle(m);
+        assert_int_equal(m->s->runqs[0].nr_active, fault ? 2 : 1);
+        assert_int_equal(m->s->runqs[1].nr_active, fault ? 0 : 1);
+        assert_int_equal(m->s->runqs[2].nr_active, 1);
         machine_free(m);
     }
 }
@@ -243,6 +269,7 @@ int main(void)
         cmocka_unit_test(test_load_average),
         cmocka_unit_test(test_pass_leaves_the_slot_alone),
         cmocka_unit_test(test_busy_target_ignores_priority),
+        cmocka_unit_test(test_fault_moves_what_runs),
         cmocka_unit_test(test_idle_target_pulls_from_lowest_priority),
     };
 
