@@ -64,7 +64,7 @@ enum option_ple { PLE_OFF, PLE_ON, PLE_AUTO };
       "Prefer CPUs of higher priority among idle cores (asymmetric packing).")                   \
     X(BOOL, asym_busy, "asym_busy", false, 0, 0, "", RUNTIME,                                    \
       "With asym: a busy CPU, too, takes work, waiting or running, from CPUs of lower "          \
-      "priority, whatever the loads, as Linux did before its fix. To measure that fault.")                          \
+      "priority, whatever the loads, as Linux did before its fix. To measure that fault.")       \
     X(UINT, sched_credit_init_us, "sched_credit_init_us", 10000, 1000, 25000, "", RUNTIME,       \
       "Microseconds of credit that a reset gives to each unit.")                                 \
     X(UINT, sched_carryover_us, "sched_carryover_us", 500, 0, 10000, "", RUNTIME,                \
