@@ -227,8 +227,10 @@ static struct runq *donor_find(const struct sched *s, const struct runq *rq)
     return NULL;
 }
 
-/* A waiting unit of the locked `donor` for `rq`, or NULL. Reads its queue and reach; writes
- * nothing. */
+/*
+ * A waiting unit of the locked `donor` for `rq`, or NULL. Reads its queue and reach; writes
+ * nothing.
+ */
 static struct unit *pack_waiting(const struct sched *s, const struct runq *donor,
                                  const struct runq *rq)
 {
