@@ -29,9 +29,10 @@ test: all iso fuzzers $(UNIT_TESTS) $(COVERAGE_TESTS) $(TESTED_TOOLS) $(BENCHES)
 system: all iso ## the system tests alone: TEST='-k ovmf' picks
 	@$(PYTHON) -m pytest -n 2 tests/system $(TEST)
 
-# SOAK_SECONDS= and SOAK_SEED= choose how long the guests run, and which commands are typed.
-soak: all fuzzers ## every fuzzer for a minute, then ten minutes of guests under random commands
+# SOAK_SECONDS= and SOAK_SEED= choose how long each part runs, and which scenarios and commands.
+soak: all fuzzers ## every fuzzer for a minute, ten minutes each of random scenarios, random commands
 	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=60
+	@$(PYTHON) tests/host/sim_soak.py
 	@$(PYTHON) -m pytest -q -s -m soak tests/system
 
 # BENCH=topology or BENCH='exits boot' picks.

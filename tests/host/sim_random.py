@@ -1,12 +1,14 @@
 """Random scenarios for numen-sim: any machine, options, VMs and changes that the reader accepts.
 
-`scenario(seed)` is text. All that happens is short: a few milliseconds to a tenth of a second.
+`scenario(seed)` is text. All that happens is short, a few milliseconds; `stretch` makes it longer.
 What may change while guests run (docs/parameters.md) may change here at any time.
 """
 import random
+import subprocess
 import sys
 
 MIB_A_NODE = 256
+ACTIONS_MAX = 250  # scenario.h takes a few more
 ARRANGEMENTS = ("cpu", "core", "llc", "socket", "node", "all")
 LOCKS = ("spin", "ticket", "ticket-ple", "ticket-pv", "queued")
 SWITCHES = ("asym", "asym_busy", "sched_smt_aware", "sched_newidle_pull", "sched_neighbour_wake",
@@ -114,7 +116,7 @@ def workload(rng):
     return keys
 
 
-def vm(rng, cpus, nodes):
+def vm(rng, cpus, nodes, stretch):
     keys = workload(rng) | {"vcpus": rng.choice((1, 1, 2, 3, 4, 8, 17)), "memory": "2M"}
     if rng.random() < 0.5:
         keys["weight"] = rng.choice((1, 64, 256, 512, 65535))
@@ -129,7 +131,7 @@ def vm(rng, cpus, nodes):
     if rng.random() < 0.3:
         keys["count"] = rng.randint(1, 3)
     if rng.random() < 0.3:
-        keys["start"] = f"{rng.randint(0, 8000)}us"
+        keys["start"] = f"{stretch * rng.randint(0, 3000)}us"
     return keys
 
 
@@ -147,21 +149,34 @@ def action(rng, cpus, vms, whole_cores):
     return f"{kind}.{vm_name}", value[kind]
 
 
-def scenario(seed):
+def scenario(seed, stretch=1):
     rng = random.Random(seed)
     machine_keys, cpus, nodes = machine(rng)
-    sections = {"run": {"duration": f"{rng.choice((5, 20, 20, 60))}ms"}, "machine": machine_keys,
-                "options": options(rng)}
+    sections = {"run": {"duration": f"{stretch * rng.choice((3, 6, 6, 20))}ms"},
+                "machine": machine_keys, "options": options(rng)}
     if str(sections["options"].get("numa", "on")) != "on":
         nodes = 1
-    vms = {f"v{i}": vm(rng, cpus, nodes) for i in range(rng.choice((1, 1, 2, 3, 5)))}
+    vms = {f"v{i}": vm(rng, cpus, nodes, stretch) for i in range(rng.choice((1, 1, 2, 3, 5)))}
     sections |= {f"vm {name}": keys for name, keys in vms.items()}
     vcpus = {name: keys["vcpus"] for name, keys in vms.items()}
-    for _ in range(rng.choice((0, 0, 3, 12))):
+    for _ in range(min(stretch * rng.choice((0, 0, 3, 12)), ACTIONS_MAX)):
         name, value = action(rng, cpus, vcpus, "sched-gran" in sections["options"])
-        sections.setdefault(f"at {rng.randint(0, 15000)}us", {})[name] = value
+        sections.setdefault(f"at {stretch * rng.randint(0, 6000)}us", {})[name] = value
     return "".join(f"[{section}]\n" + "".join(f"{key}={value}\n" for key, value in keys.items())
                    for section, keys in sections.items())
+
+
+HANG_SECONDS = 120  # for one scenario; a fault like any other
+
+
+def fault(program, text):
+    """What is wrong with it under --check, scenario included; None: nothing."""
+    try:
+        done = subprocess.run([program, "-", "--check", "--json"], timeout=HANG_SECONDS, check=False,
+                              input=text.encode(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    except subprocess.TimeoutExpired:
+        return f"does not end\n{text}"
+    return f"{done.stderr.decode()[:3000]}\n{text}" if done.returncode else None
 
 
 if __name__ == "__main__":
