@@ -66,12 +66,12 @@ static struct summary summarize(const struct sched *s, const struct unit *u, boo
             sum.hard_all = false;
             continue;
         }
-        sum.reach |= runq_fold(c->rq->id);
+        sum.reach |= c->rq->fold;
         /* Relaxed glance: a CPU that comes or goes refreshes every unit afterwards. */
         sum.hard_online = sum.hard_online || atomic_get(&c->online);
         if (u->soft.words && cpumask_has(u->soft, cpu)) {
             sum.soft_some = true;
-            sum.soft_reach |= runq_fold(c->rq->id);
+            sum.soft_reach |= c->rq->fold;
         } else {
             sum.soft_all = false;
         }

@@ -108,7 +108,7 @@ static bool may_move(const struct sched *s, const struct gap *g, const struct un
 {
     uint64_t hard, soft;
 
-    if (!(u->reach & runq_fold(to->id)))
+    if (!(u->reach & to->fold))
         return false;
     affinity_local(s, to, u, &hard, &soft);
     return (hard & to->online) && pays(s, g, u, soft);
@@ -234,7 +234,7 @@ static struct runq *donor_find(const struct sched *s, const struct runq *rq)
 static struct unit *pack_waiting(const struct sched *s, const struct runq *donor,
                                  const struct runq *rq)
 {
-    struct unit *u = queue_best_reaching(donor, runq_fold(rq->id));
+    struct unit *u = queue_best_reaching(donor, rq->fold);
     uint64_t hard, soft;
 
     if (!u)

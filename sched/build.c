@@ -86,6 +86,26 @@ static void nodes_find(struct sched *s)
     ASSERT(id == s->nrunqs);
 }
 
+/*
+ * A unit says in one word where it may go, so above 64 runqueues some share a bit. Neighbours do,
+ * and a VM kept to some nodes is not taken for one that may go to others: a false match costs a
+ * look at each unit that waits. Bit: the group's lowest bit in a word of hints, plus the number of
+ * that word. Reads nrunqs; writes fold_width, fold_lowest, and fold of each runqueue.
+ */
+static void runqs_fold(struct sched *s)
+{
+    uint32_t width = 1;
+
+    while (s->nrunqs > 64 * width)
+        width *= 2;
+    s->fold_width = width;
+    s->fold_lowest = 0;
+    for (uint32_t bit = 0; bit < 64; bit += width)
+        s->fold_lowest |= BIT(bit);
+    for (uint32_t id = 0; id < s->nrunqs; id++)
+        s->runqs[id].fold = BIT(id % 64 / width * width + id / 64);
+}
+
 /* Reads cpu_of and ncpus; writes nothing. */
 static uint32_t lowest_cpu(const struct runq *rq)
 {
@@ -97,8 +117,8 @@ static uint32_t lowest_cpu(const struct runq *rq)
 }
 
 /*
- * Reads params, places and whole_cores; writes nrunqs, runqs, hint_words, hints, node_runqs,
- * runq_of, scratch, and of each CPU its runqueue, bit and siblings.
+ * Reads params, places and whole_cores; writes nrunqs, runqs, hint_words, hints, fold_width,
+ * fold_lowest, node_runqs, runq_of, scratch, and of each CPU its runqueue, bit and siblings.
  */
 void build_runqs(struct sched *s)
 {
@@ -117,4 +137,5 @@ void build_runqs(struct sched *s)
     for (uint32_t id = 0; id < s->nrunqs; id++)
         s->runqs[id].node = s->places[lowest_cpu(&s->runqs[id])].node;
     nodes_find(s);
+    runqs_fold(s);
 }

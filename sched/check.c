@@ -33,7 +33,7 @@ static void check_masks(const struct sched *s, const struct runq *rq)
 /* Reads a hint; writes nothing. */
 static bool hint_get(const struct sched *s, const struct runq *rq, enum runq_hint hint)
 {
-    return atomic_get(&s->hints[hint][rq->id / 64]) & runq_fold(rq->id);
+    return atomic_get(&s->hints[hint][rq->id / 64]) & runq_hint_bit(rq);
 }
 
 /* Reads the hints, the idle masks and nr_queued; writes nothing. */

@@ -13,14 +13,23 @@
 struct neighbours neighbours_of(const struct sched *s, const struct runq *home,
                                 const uint64_t *hint)
 {
-    return (struct neighbours){.s = s, .home = home, .hint = hint};
+    return (struct neighbours){.s = s, .home = home, .hint = hint, .reach = UINT64_MAX};
+}
+
+/* Word i of the hint, and of that the bits within reach. Reads hints, fold_*; writes nothing. */
+static uint64_t hinted_word(const struct neighbours *n, uint32_t i)
+{
+    uint64_t word = n->hint ? atomic_get(&n->hint[i]) : UINT64_MAX;
+    uint64_t lowest = (n->reach >> i) & n->s->fold_lowest;
+
+    return word & (lowest * ((2ull << (n->s->fold_width - 1)) - 1)); /* whole groups of bits */
 }
 
 /* The lowest id in [from, end) with its hint set, else `end`. Reads the hint; writes nothing. */
-static uint32_t hinted_next(const uint64_t *hint, uint32_t from, uint32_t end)
+static uint32_t hinted_next(const struct neighbours *n, uint32_t from, uint32_t end)
 {
     while (from < end) {
-        uint64_t word = hint ? atomic_get(&hint[from / 64]) : ~0ull;
+        uint64_t word = hinted_word(n, from / 64);
 
         word &= ~0ull << (from % 64);
         if (word)
@@ -34,11 +43,11 @@ static uint32_t hinted_next(const uint64_t *hint, uint32_t from, uint32_t end)
  * The highest id in [from, end) with its hint set, plus 1; else `from`. Reads the hint; writes
  * nothing.
  */
-static uint32_t hinted_last(const uint64_t *hint, uint32_t from, uint32_t end)
+static uint32_t hinted_last(const struct neighbours *n, uint32_t from, uint32_t end)
 {
     while (from < end) {
         uint32_t base = (end - 1) / 64 * 64;
-        uint64_t word = hint ? atomic_get(&hint[base / 64]) : ~0ull;
+        uint64_t word = hinted_word(n, base / 64);
 
         word &= ~0ull >> (63 - (end - 1) % 64);
         if (word)
@@ -55,10 +64,10 @@ static uint32_t hinted_last(const uint64_t *hint, uint32_t from, uint32_t end)
 static uint32_t level_next(struct neighbours *n)
 {
     if (n->backwards) {
-        n->end = hinted_last(n->hint, n->next, n->end);
+        n->end = hinted_last(n, n->next, n->end);
         return n->next < n->end ? --n->end : RUNQ_NONE;
     }
-    n->next = hinted_next(n->hint, n->next, n->end);
+    n->next = hinted_next(n, n->next, n->end);
     return n->next < n->end ? n->next++ : RUNQ_NONE;
 }
 
@@ -83,7 +92,8 @@ struct runq *neighbours_next(struct neighbours *n)
 }
 
 /*
- * neighbour_fold for more runqueues than one word has bits. Reads one hint of all; writes nothing.
+ * neighbour_fold for more runqueues than one word has bits. Reads hints, hint_words, fold_width and
+ * fold_lowest; writes nothing.
  */
 uint64_t neighbour_fold_wide(const struct sched *s, const struct runq *home, enum runq_hint hint)
 {
@@ -92,7 +102,13 @@ uint64_t neighbour_fold_wide(const struct sched *s, const struct runq *home, enu
     for (uint32_t i = 0; i < s->hint_words; i++) {
         uint64_t word = atomic_get(&s->hints[hint][i]);
 
-        fold |= i == home->id / 64 ? word & ~runq_fold(home->id) : word;
+        if (i == home->id / 64)
+            word &= ~runq_hint_bit(home);
+        if (!word)
+            continue;
+        for (uint32_t step = 1; step < s->fold_width; step *= 2)
+            word |= word >> step; /* the lowest bit of each group ends as the or of all */
+        fold |= (word & s->fold_lowest) << i;
     }
     return fold;
 }
@@ -123,16 +139,16 @@ bool neighbour_take(struct sched *s, struct unit *u, enum runq_hint hint, uint64
 {
     struct runq *from = u->rq;
     struct neighbours n = neighbours_of(s, from, s->hints[hint]);
-    uint32_t tries = 0;
 
     if (!(reach & neighbour_fold(s, from, hint)))
         return false;
-    for (struct runq *to; (to = neighbours_next(&n)) && tries < TRIES_MAX;) {
+    n.reach = reach;
+    for (uint32_t tries = 0; tries < TRIES_MAX; tries++) {
+        struct runq *to = neighbours_next(&n);
         struct sched_cpu *c;
 
-        if (!(reach & runq_fold(to->id)))
-            continue;
-        tries++;
+        if (!to)
+            return false;
         if (!spin_trylock(&to->lock))
             continue;
         c = find_idle(s, to, u, hint);

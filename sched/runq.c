@@ -23,7 +23,7 @@ void runq_hint_change(struct sched *s, const struct runq *rq, enum runq_hint hin
     uint64_t *word = &s->hints[hint][rq->id / 64];
 
     if (on)
-        atomic_fetch_or(word, runq_fold(rq->id));
+        atomic_fetch_or(word, runq_hint_bit(rq));
     else
-        atomic_fetch_and(word, ~runq_fold(rq->id));
+        atomic_fetch_and(word, ~runq_hint_bit(rq));
 }

@@ -69,6 +69,7 @@ struct runq {
     uint64_t cpus;                  /* [Q] every CPU of the arrangement, online or not */
     uint32_t ncpus;                 /* [Q] */
     uint32_t node;                  /* [Q] of its first CPU */
+    uint64_t fold;                  /* [Q] its bit in a word for all; see runqs_fold in build.c */
     uint16_t cpu_of[RUNQ_CPUS_MAX]; /* [Q] CPU number by local bit */
 } __attribute__((aligned(64)));
 
@@ -116,6 +117,8 @@ struct sched {
     struct runq *runqs;                     /* [i] by id; ids ascend by node, then by lowest CPU */
     uint64_t *hints[HINT_COUNT];            /* [a] */
     uint32_t hint_words;                    /* [Q] */
+    uint32_t fold_width;                    /* [Q] neighbours that share a bit of runq.fold */
+    uint64_t fold_lowest;                   /* [Q] the lowest bit of each such group in a word */
     uint32_t ncpus_online;                  /* [S] */
     struct cpu_place *places;               /* [i] own copy */
     uint32_t *runq_of;                      /* [Q] scratch of build.c, by CPU */
@@ -253,6 +256,7 @@ struct neighbours {
     const struct sched *s;
     const struct runq *home;
     const uint64_t *hint; /* NULL: all of them */
+    uint64_t reach;       /* only runqueues with a bit of this; at first any */
     uint32_t level, next, end;
     bool backwards; /* within a level the highest id, of lowest priority, first */
 };
@@ -282,10 +286,10 @@ void balance_pass(struct sched *s, struct runq *rq, ns_t now) NO_THREAD_SAFETY;
 void runq_lock_pair(struct runq *a, struct runq *b) NO_THREAD_SAFETY;
 void runq_hint_change(struct sched *s, const struct runq *rq, enum runq_hint hint, bool on);
 
-/* Pure: the bit of a runqueue where many are folded onto one word. */
-static inline uint64_t runq_fold(uint32_t id)
+/* Pure: the runqueue's bit in its word of a hint, which is word id / 64. */
+static inline uint64_t runq_hint_bit(const struct runq *rq)
 {
-    return 1ull << (id % 64);
+    return 1ull << (rq->id % 64);
 }
 
 /* Pure: the CPU of a local bit. */
@@ -350,7 +354,7 @@ static inline void runq_unlock_unit(struct unit *u) NO_THREAD_SAFETY
 static inline void runq_hint_set(struct sched *s, const struct runq *rq, enum runq_hint hint,
                                  bool on)
 {
-    if (!!(atomic_get(&s->hints[hint][rq->id / 64]) & runq_fold(rq->id)) != on)
+    if (!!(atomic_get(&s->hints[hint][rq->id / 64]) & runq_hint_bit(rq)) != on)
         runq_hint_change(s, rq, hint, on);
 }
 
@@ -362,7 +366,7 @@ static inline uint64_t neighbour_fold(const struct sched *s, const struct runq *
                                       enum runq_hint hint)
 {
     if (s->hint_words == 1)
-        return atomic_get(&s->hints[hint][0]) & ~runq_fold(home->id);
+        return atomic_get(&s->hints[hint][0]) & ~home->fold;
     return neighbour_fold_wide(s, home, hint);
 }
 

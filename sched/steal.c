@@ -55,7 +55,7 @@ static struct unit *find_pull(const struct sched *s, const struct runq *from,
 
     if (held < CORE_CLOSED)
         return find_pull_of(s, from, c, (uint32_t)held, now);
-    u = queue_best_reaching(from, runq_fold(c->rq->id));
+    u = queue_best_reaching(from, c->rq->fold);
     for (uint32_t i = 0; u && i < SCAN_MAX; i++, u = queue_next(u))
         if (may_pull(s, u, c->cpu, now))
             return u;
@@ -89,7 +89,7 @@ struct unit *steal_waiting(struct sched *s, struct sched_cpu *c, ns_t now)
         return NULL;
     n.backwards = s->params.asym && is_core_idle_beside(c);
     for (struct runq *from; !u && (from = neighbours_next(&n));) {
-        if (!(atomic_get(&from->reach) & runq_fold(c->rq->id)) || !spin_trylock(&from->lock))
+        if (!(atomic_get(&from->reach) & c->rq->fold) || !spin_trylock(&from->lock))
             continue;
         u = find_pull(s, from, c, now);
         if (u) {
@@ -115,7 +115,7 @@ bool steal_is_near(const struct sched *s, const struct runq *home)
     if (!neighbour_fold(s, home, HINT_WAITING))
         return false;
     for (const struct runq *rq; (rq = neighbours_next(&n));)
-        if (atomic_get(&rq->reach) & runq_fold(home->id))
+        if (atomic_get(&rq->reach) & home->fold)
             return true;
     return false;
 }
@@ -141,7 +141,7 @@ static struct sched_cpu *find_room(const struct sched *s, struct runq *to, const
  */
 static bool push_one(struct sched *s, struct runq *rq, struct runq *to, ns_t now)
 {
-    struct unit *u = queue_best_reaching(rq, runq_fold(to->id));
+    struct unit *u = queue_best_reaching(rq, to->fold);
 
     for (uint32_t i = 0; u && i < SCAN_MAX; i++, u = queue_next(u)) {
         struct sched_cpu *c = has_waited(s, u, now) ? find_room(s, to, u) : NULL;
@@ -165,8 +165,9 @@ void steal_push_overdue(struct sched *s, struct runq *rq, ns_t now)
 {
     struct neighbours n = neighbours_of(s, rq, s->hints[HINT_IDLE]);
 
+    n.reach = rq->reach;
     for (struct runq *to; rq->nr_queued && (to = neighbours_next(&n));) {
-        if (!(rq->reach & runq_fold(to->id)) || !spin_trylock(&to->lock))
+        if (!(rq->reach & to->fold) || !spin_trylock(&to->lock))
             continue;
         while (push_one(s, rq, to, now))
             continue;

@@ -51,7 +51,7 @@ struct unit {
     uint64_t key;         /* [R] credit less what the runqueue has given so far, wrapping */
     uint64_t run_cpus;    /* [R] runqueue-local bits of the CPUs hard affinity allows */
     uint64_t soft_cpus;   /* [R] those of them that soft affinity prefers; run_cpus when none */
-    uint64_t reach;       /* [R] runq_fold() bits of the runqueues it may move to */
+    uint64_t reach;       /* [R] runq.fold of the runqueues it may move to, or-ed */
     uint64_t below_cpus;  /* [R] run_cpus of its whole subtree, or-ed */
     uint64_t below_reach; /* [R] reach of its whole subtree, or-ed */
 
@@ -92,7 +92,7 @@ struct unit {
     struct cpumask soft;      /* [R] words NULL: no preference */
     bool hard_all;            /* [R] hard affinity excludes nothing (or nothing online is left) */
     bool soft_none;           /* [R] soft affinity prefers nothing within hard */
-    uint64_t soft_reach;      /* [R] runq_fold() bits of runqueues with a preferred CPU; 0: none */
+    uint64_t soft_reach;      /* [R] runq.fold of those with a preferred CPU; 0: none */
     void *owner;              /* [i] the caller's */
     uint32_t vm_id, index;    /* [i] of the VM, and within it; for traces and listings */
 };

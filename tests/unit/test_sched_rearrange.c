@@ -146,7 +146,7 @@ static void test_soft_affinity_switch(void **state)
     struct machine_unit *u = machine_unit(m, 256, 0, 0xf0);
 
     (void)state;
-    assert_int_equal(u->unit.soft_reach, runq_fold(1));
+    assert_int_equal(u->unit.soft_reach, m->s->runqs[1].fold);
     m->params.soft_affinity = false;
     arrange(m, RUNQ_PER_SOCKET);
     assert_true(u->unit.soft_none);

@@ -1,0 +1,98 @@
+/*
+ * One word for the runqueues that a unit may go to, on machines with more of them than bits.
+ */
+// clang-format off
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+// clang-format on
+
+#include <stdlib.h>
+
+#include "sched/runq.h"
+#include "tests/unit/sched_machine.h"
+
+/* A runqueue for each CPU, 64 CPUs a node. */
+static struct machine *machine_of(uint32_t ncpus)
+{
+    struct sched_params p;
+
+    sched_params_default(&p);
+    p.arrangement = RUNQ_PER_CPU;
+    return machine_new(MAX(ncpus / 64, 1u), MIN(ncpus, 64u), 1, MAX(ncpus / 64, 1u), &p);
+}
+
+/* Neighbours share a bit, others do not; up to 64 runqueues nobody shares one. */
+static void test_neighbours_share(void **state)
+{
+    static const struct {
+        uint32_t ncpus, together;
+    } rows[] = {{2, 1}, {64, 1}, {128, 2}, {256, 4}};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        struct machine *m = machine_of(rows[i].ncpus);
+        const struct runq *runqs = m->s->runqs;
+
+        assert_int_equal(m->s->nrunqs, rows[i].ncpus);
+        for (uint32_t a = 0; a < rows[i].ncpus; a++)
+            for (uint32_t b = 0; b < a; b++)
+                assert_int_equal(runqs[a].fold == runqs[b].fold,
+                                 a / rows[i].together == b / rows[i].together);
+        machine_free(m);
+    }
+}
+
+/* What a search asks for is what one would get by looking at each runqueue. */
+static void test_fold_of_hints(void **state)
+{
+    struct machine *m = machine_of(256);
+    struct sched *s = m->s;
+
+    (void)state;
+    srand(1);
+    for (int round = 0; round < 300; round++) {
+        const struct runq *home = &s->runqs[rand() % 256];
+        uint64_t expected = 0;
+
+        for (uint32_t id = 0; id < 256; id++) {
+            bool on = rand() % 256 < round;
+
+            runq_hint_set(s, &s->runqs[id], HINT_WAITING, on);
+            expected |= on && id != home->id ? s->runqs[id].fold : 0;
+        }
+        assert_int_equal(neighbour_fold(s, home, HINT_WAITING), expected);
+    }
+    machine_free(m);
+}
+
+/* A unit kept to one node does not look as if the idle CPUs of the others were for it. */
+static void test_pinned_to_a_node(void **state)
+{
+    struct machine *m = machine_of(256);
+
+    (void)state;
+    for (uint32_t i = 0; i < 64; i++)
+        machine_wake(m, machine_hog(m, 256, UINT64_MAX)); /* CPUs 0 to 63 */
+    machine_settle(m);
+    for (uint32_t i = 0; i < 64; i++) {
+        const struct unit *u = &m->units[i].unit;
+
+        assert_true(unit_is_running(u));
+        assert_int_equal(u->reach & neighbour_fold(m->s, u->rq, HINT_IDLE), 0);
+    }
+    machine_free(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_neighbours_share),
+        cmocka_unit_test(test_fold_of_hints),
+        cmocka_unit_test(test_pinned_to_a_node),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
