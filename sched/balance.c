@@ -33,29 +33,41 @@ static uint32_t cpus_of(const struct runq *rq)
     return bits_count(atomic_get(&rq->online));
 }
 
-/*
- * Loads below 2^49, CPUs at most 64: products below 2^55. A glance at what is not locked. Reads
- * what load_of_runq and cpus_of read, load_tolerance_under and load_tolerance_over; writes nothing.
- */
-static struct gap gap_between(const struct sched *s, struct runq *a, struct runq *b, ns_t now)
-{
-    uint64_t load_a = load_of_runq(s, a, now), load_b = load_of_runq(s, b, now);
-    uint32_t cpus_a = cpus_of(a), cpus_b = cpus_of(b);
-    uint64_t tolerance = s->params.load_tolerance_over;
-    bool a_high = load_a * cpus_b >= load_b * cpus_a;
-    struct gap g;
+/* A runqueue as it is now; a glance unless it is locked. */
+struct side {
+    struct runq *rq;
+    uint64_t load; /* 32.32 */
+    uint32_t cpus; /* online */
+};
 
-    if (!cpus_a || !cpus_b)
+/* Reads what load_of_runq and cpus_of read; writes nothing. */
+static struct side side_of(const struct sched *s, struct runq *rq, ns_t now)
+{
+    return (struct side){rq, load_of_runq(s, rq, now), cpus_of(rq)};
+}
+
+/*
+ * Loads below 2^49, CPUs at most 64: products below 2^55. Reads load_tolerance_under and
+ * load_tolerance_over; writes nothing.
+ */
+static struct gap gap_between(const struct sched *s, struct side a, struct side b)
+{
+    bool a_high = a.load * b.cpus >= b.load * a.cpus;
+    struct side high = a_high ? a : b, low = a_high ? b : a;
+    uint64_t tolerance = s->params.load_tolerance_over;
+    uint64_t amount;
+
+    if (!a.cpus || !b.cpus)
         return (struct gap){0};
-    g.high = a_high ? a : b;
-    g.low = a_high ? b : a;
-    g.high_load = a_high ? load_a : load_b;
-    g.low_load = a_high ? load_b : load_a;
-    g.amount = (g.high_load * cpus_of(g.low) - g.low_load * cpus_of(g.high)) / (cpus_a + cpus_b);
-    if (g.high_load < (uint64_t)cpus_of(g.high) << LOAD_FRAC_BITS)
+    amount = (high.load * low.cpus - low.load * high.cpus) / (high.cpus + low.cpus);
+    if (high.load < (uint64_t)high.cpus << LOAD_FRAC_BITS)
         tolerance = s->params.load_tolerance_under;
-    g.matters = 2 * g.amount > tolerance;
-    return g;
+    return (struct gap){.high = high.rq,
+                        .low = low.rq,
+                        .high_load = high.load,
+                        .low_load = low.load,
+                        .amount = amount,
+                        .matters = 2 * amount > tolerance};
 }
 
 /* Reads node of both; writes nothing. */
@@ -65,20 +77,22 @@ static uint32_t distance_between(const struct sched *s, const struct runq *a, co
 }
 
 /*
- * The largest gap that matters, among the nearest runqueues that have one. Reads what gap_between
- * reads of every runqueue, only that of `rq` locked; writes nothing.
+ * The largest gap that matters, among the nearest runqueues that have one. Reads what side_of reads
+ * of every runqueue, only `rq` locked, and what gap_between reads; writes nothing.
  */
 static struct gap gap_find(const struct sched *s, struct runq *rq, ns_t now)
 {
     struct neighbours n = neighbours_of(s, rq, NULL);
+    struct side here = side_of(s, rq, now);
     struct gap best = {0};
 
     for (struct runq *other; (other = neighbours_next(&n));) {
-        struct gap g = gap_between(s, rq, other, now);
         struct runq *peer = best.high == rq ? best.low : best.high;
+        struct gap g;
 
         if (best.matters && distance_between(s, rq, other) > distance_between(s, rq, peer))
             break;
+        g = gap_between(s, here, side_of(s, other, now));
         if (g.matters && g.amount > best.amount)
             best = g;
     }
@@ -291,7 +305,7 @@ void balance_pass(struct sched *s, struct runq *rq, ns_t now)
     other = g.high == rq ? g.low : g.high;
     if (!spin_trylock(&other->lock))
         return;
-    g = gap_between(s, rq, other, now);
+    g = gap_between(s, side_of(s, rq, now), side_of(s, other, now));
     if (g.matters) {
         sched_host_trace(rq->cpu_of[0], TRACE_SCHED_BALANCE, rq->id, other->id);
         gap_narrow(s, &g, now);
