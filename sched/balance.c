@@ -1,12 +1,12 @@
 /*
  * Evening out load averages between runqueues.
  *
- * One pass compares this runqueue with the others, nearest nodes first, and takes the one that
- * differs most within the nearest distance where any differs enough. Load is per online CPU, so
- * runqueues of unequal size are judged fairly. Then one unit moves, or two change places, whichever
- * lowers the difference most; only waiting units move, and of each side only the first SCAN_MAX are
- * looked at, so a pass is bounded whatever the number of units. The second lock is tried, never
- * waited for.
+ * One pass compares this runqueue with the others that it could exchange waiting units with,
+ * nearest nodes first, and takes the one that differs most within the nearest distance where any
+ * differs enough. Load is per online CPU, so runqueues of unequal size are judged fairly. Then one
+ * unit moves, or two change places, whichever lowers the difference most; only waiting units move,
+ * and of each side only the first SCAN_MAX are looked at, so a pass is bounded whatever the number
+ * of units. The second lock is tried, never waited for.
  *
  * Priorities play no part: a busy CPU takes from whoever is busiest. (They do for idle ones, see
  * steal.c and spread.c.) With asym_busy they do all the same, as in Linux before its fix: the
@@ -76,13 +76,21 @@ static uint32_t distance_between(const struct sched *s, const struct runq *a, co
     return s->distance[a->node][b->node];
 }
 
+/* Does a unit wait in `high` that may go to `low`? A glance. Reads reach and fold. */
+static bool may_give(const struct runq *high, const struct runq *low)
+{
+    return atomic_get(&high->reach) & low->fold;
+}
+
 /*
- * The largest gap that matters, among the nearest runqueues that have one. Reads what side_of reads
- * of every runqueue, only `rq` locked, and what gap_between reads; writes nothing.
+ * The largest gap that matters and that a waiting unit could narrow, among the nearest runqueues
+ * that have one. Reads hints, reach and fold, what side_of reads of every runqueue, only `rq`
+ * locked, and what gap_between reads; writes nothing.
  */
 static struct gap gap_find(const struct sched *s, struct runq *rq, ns_t now)
 {
-    struct neighbours n = neighbours_of(s, rq, NULL);
+    /* Where nobody waits here, only where somebody waits there is anything to move. */
+    struct neighbours n = neighbours_of(s, rq, rq->reach ? NULL : s->hints[HINT_WAITING]);
     struct side here = side_of(s, rq, now);
     struct gap best = {0};
 
@@ -92,8 +100,10 @@ static struct gap gap_find(const struct sched *s, struct runq *rq, ns_t now)
 
         if (best.matters && distance_between(s, rq, other) > distance_between(s, rq, peer))
             break;
+        if (!may_give(rq, other) && !may_give(other, rq))
+            continue;
         g = gap_between(s, here, side_of(s, other, now));
-        if (g.matters && g.amount > best.amount)
+        if (g.matters && g.amount > best.amount && may_give(g.high, g.low))
             best = g;
     }
     return best;

@@ -46,6 +46,27 @@ static void test_moves_to_idle_runqueue(void **state)
     machine_free(m);
 }
 
+/*
+ * Six kept to the first two of three runqueues; the third, idle, differs most from both, but nobody
+ * may go there.
+ */
+static void test_looks_where_units_may_go(void **state)
+{
+    struct machine *m = machine_averages(3, 2, 1);
+
+    (void)state;
+    for (uint32_t i = 0; i < 6; i++)
+        machine_hog(m, 256, 3);
+    machine_run(m, m->now + 2 * NS_PER_SEC);
+    assert_int_equal(m->s->runqs[0].nr_active, 6);
+    for (uint32_t i = 0; i < m->nunits; i++)
+        machine_affinity(m, &m->units[i], 0xf, 0);
+    machine_run(m, m->now + 2 * NS_PER_SEC);
+    assert_int_equal(m->s->runqs[0].nr_active, 3);
+    assert_int_equal(m->s->runqs[1].nr_active, 3);
+    machine_free(m);
+}
+
 /* Four on the home node's two CPUs, two remote CPUs idle: half a CPU here or 10/20 of one there. */
 static void test_remote_must_pay(void **state)
 {
@@ -264,6 +285,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_homesick_without_rate_limit),
         cmocka_unit_test(test_moves_to_idle_runqueue),
+        cmocka_unit_test(test_looks_where_units_may_go),
         cmocka_unit_test(test_remote_must_pay),
         cmocka_unit_test(test_swap),
         cmocka_unit_test(test_load_average),
