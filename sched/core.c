@@ -237,12 +237,17 @@ struct sched_cpu *core_turn_choose(const struct sched *s, const struct runq *rq,
 }
 
 /*
- * Nothing but what `c` runs is left on the core: its pick decides anew. Reads nothing; writes
- * wanted.
+ * Nothing but what `c` runs is left on the core: its pick decides anew. True: the core was closing,
+ * and the turn is still due. What runs here gives way then as it would have beside its siblings, or
+ * they would close the core again, and kick this CPU, as often as it stays. Reads what core_turn_at
+ * reads; writes wanted.
  */
-void core_reopen(struct sched *s, struct sched_cpu *c)
+bool core_reopen(struct sched *s, struct sched_cpu *c, ns_t now)
 {
+    bool was_closing = core_of(s, c)->wanted != NULL;
+
     core_of(s, c)->wanted = NULL;
+    return was_closing && core_turn_at(s, c, now) <= now;
 }
 
 /* Gives up what it runs, and takes nothing else. Reads wanted; writes nothing. */

@@ -111,8 +111,8 @@ static struct unit *choose_in_core(struct sched *s, struct sched_cpu *c, ns_t no
 
     if (!c->online || held == CORE_CLOSED)
         return NULL;
-    if (held == CORE_FREE)
-        core_reopen(s, c);
+    if (held == CORE_FREE && core_reopen(s, c, now) && core_best(c, held) == core_head(c))
+        return core_head(c);
     next = choose(s, c, better(reserved, core_best(c, held)), now);
     if (held == CORE_FREE && (!next || next != c->cur || core_best(c, held) == core_head(c)))
         return next; /* what waits for the core may come here without a turn */

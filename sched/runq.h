@@ -222,7 +222,7 @@ uint64_t core_admitting(const struct sched *s, const struct runq *rq, const stru
 struct sched_cpu *core_turn_choose(const struct sched *s, const struct runq *rq,
                                    const struct unit *u, uint64_t admitting,
                                    struct sched_cpu *other, ns_t *when, ns_t now);
-void core_reopen(struct sched *s, struct sched_cpu *c);
+bool core_reopen(struct sched *s, struct sched_cpu *c, ns_t now);
 bool core_is_closing(const struct sched *s, const struct sched_cpu *c);
 void core_close(struct sched *s, struct sched_cpu *c);
 void core_picked(struct sched *s, struct sched_cpu *c);

@@ -224,6 +224,37 @@ static void test_sibling_goes_offline(void **state)
     machine_free(m);
 }
 
+/*
+ * An idle CPU closes the core for another VM; the only one that runs there gives way, though its
+ * unit has only just begun. Else the two would kick each other until its rate limit is over.
+ */
+static void test_lone_cpu_gives_way(void **state)
+{
+    struct machine *m = machine_cores(1, 1, 2);
+    struct machine_unit *a0 = hog_of(m, 1, 256, 0), *a1 = hog_of(m, 1, 256, 0);
+    struct machine_unit *a2 = hog_of(m, 1, 256, 0), *b;
+    uint64_t kicks;
+
+    (void)state;
+    machine_settle(m);
+    (void)a1;
+    credit_set(m->s->cpus[0].rq, &a2->unit, NS_PER_MS);
+    a2->unit.order = a2->unit.key; /* the last of the three */
+    m->now += 2 * NS_PER_MS;
+    assert_ptr_equal(machine_sleep(m, 0), &a2->unit);
+    assert_null(machine_sleep(m, 1));
+    b = hog_of(m, 2, 256, 0);
+    assert_int_equal(b->unit.state, UNIT_QUEUED);
+    machine_wake(m, a0);
+    assert_int_equal(a0->unit.target, 1);
+    kicks = m->cpus[1].kicks;
+    assert_null(machine_pick(m, 1)); /* the turn is due: the core closes */
+    assert_true(m->cpus[0].kicked);
+    assert_ptr_equal(machine_pick(m, 0), &b->unit);
+    assert_int_equal(m->cpus[1].kicks, kicks);
+    machine_free(m);
+}
+
 /* A CPU goes offline in the middle of a switch: what it runs still keeps its core. */
 static void test_offline_while_saving(void **state)
 {
@@ -321,6 +352,7 @@ int main(void)
         cmocka_unit_test(test_saving_counts_as_running),
         cmocka_unit_test(test_yield_stays_in_the_vm),
         cmocka_unit_test(test_sibling_goes_offline),
+        cmocka_unit_test(test_lone_cpu_gives_way),
         cmocka_unit_test(test_offline_while_saving),
         cmocka_unit_test(test_four_threads),
         cmocka_unit_test(test_one_thread_per_core),
