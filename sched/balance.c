@@ -201,7 +201,7 @@ void balance_arm_for(struct sched *s, const struct unit *u, ns_t now)
 
 /*
  * Both locks held. Moves a unit, or swaps two, if that narrows the gap by an eighth or more. Reads
- * what nearest_load and arm_for read; writes what move_one writes.
+ * what nearest_load and balance_arm_for read; writes what move_one writes.
  */
 static void gap_narrow(struct sched *s, const struct gap *g, ns_t now)
 {

@@ -159,6 +159,16 @@ def test_locks_that_are_always_wanted(sim, kind):
     assert got["rate"] == near(400000, 0.01)
 
 
+def test_a_guest_preempts_by_virtual_run_time(sim):
+    """Readers that need less than writers fall behind, and then every message takes the CPU."""
+    rates = {}
+    for receive in ("2us", "1us"):
+        keys = {"workload": "messaging", "vcpus": 8, "loops": 2000, "send": "2us", "receive": receive}
+        text = scenario("sockets=1\ncores=8\nthreads=1\n", a=keys)
+        rates[receive] = sim.medians(text)["a"]["ipi-rate"]
+    assert rates["1us"] > 5 * rates["2us"]
+
+
 def test_pipe_on_one_vcpu(sim):
     """Caches not shared: the reader is woken beside the writer. Two times work, wake and switch."""
     keys = {"workload": "pipe", "vcpus": 2, "loops": 1000, "work": "500ns", "task_switch": "400ns",

@@ -4,7 +4,8 @@
  * Workloads whose threads outnumber or move between vCPUs stand on it (messaging, pipe). It models
  * what a virtual L3 changes in Linux (SCHEDULER seed 5): a waker looks for an idle CPU only among
  * those that share its last-level cache, and a wake-up across caches goes through the other CPU's
- * wake list, which costs an interrupt whether that CPU is idle or not.
+ * wake list, which costs an interrupt whether that CPU is idle or not. Within a cache only an idle
+ * CPU and one whose task has to give way are interrupted.
  */
 #ifndef NUMEN_SIM_GUEST_H
 #define NUMEN_SIM_GUEST_H
@@ -18,8 +19,14 @@ enum task_state { TASK_BLOCKED, TASK_READY, TASK_RUNNING };
 struct guest_task {
     uint32_t index;
     enum task_state state;
-    uint32_t vcpu; /* runs, waits or last ran there */
-    ns_t work;     /* left of what it does now */
+    uint32_t vcpu;    /* runs, waits or last ran there */
+    ns_t work;        /* left of what it does now */
+    int64_t vruntime; /* ns it has run, as its vCPU counts */
+    uint32_t load;    /* share of its time that it wanted to run, lately; 1024: all of it */
+    ns_t loaded_at;   /* up to here */
+    const struct guest_task *last_wakee;
+    uint32_t flips; /* how often it woke another task than the time before; halves each second */
+    ns_t flips_halved;
     struct guest_task *next;
 };
 
@@ -32,6 +39,9 @@ struct guest_vcpu {
     struct guest_task *current;
     struct guest_queue ready;
     struct guest_queue woken; /* the wake list: sent from other caches, not yet looked at */
+    int64_t floor;            /* virtual run time that tasks are ahead or behind of */
+    ns_t ran;                 /* the current one, since it was chosen */
+    bool preempted;           /* it is to give way at the end of its step */
 };
 
 /* The workload's say: what a task does when its work is done. It calls guest_work or guest_block.
