@@ -19,6 +19,24 @@ bool affinity_prefers(const struct unit *u, uint32_t cpu)
     return affinity_allows(u, cpu) && (u->soft_none || cpumask_has(u->soft, cpu));
 }
 
+/* The local bits of the CPUs in `mask`. Reads cpus, cpu_of and in_a_row; writes nothing. */
+static uint64_t local_bits(const struct sched *s, const struct runq *rq, struct cpumask mask)
+{
+    uint32_t word = rq->cpu_of[0] / 64, shift = rq->cpu_of[0] % 64;
+    uint64_t bits = 0;
+
+    if (rq->in_a_row) {
+        bits = mask.words[word] >> shift;
+        if (shift && word + 1 < mask.nwords)
+            bits |= mask.words[word + 1] << (64 - shift);
+        return bits & rq->cpus;
+    }
+    runq_for_each_bit (bit, rq->cpus)
+        if (cpumask_has(mask, runq_cpu(s, rq, bit)->cpu))
+            bits |= bit;
+    return bits;
+}
+
 /*
  * Local masks of `u` if it were in `rq`, whose lock it does not need: allowed CPUs, and the
  * preferred ones of them. Reads hard_all, hard, soft_none and soft of `u`; writes nothing else.
@@ -26,21 +44,8 @@ bool affinity_prefers(const struct unit *u, uint32_t cpu)
 void affinity_local(const struct sched *s, const struct runq *rq, const struct unit *u,
                     uint64_t *hard, uint64_t *soft)
 {
-    *hard = rq->cpus;
-    *soft = 0;
-    if (!u->hard_all) {
-        *hard = 0;
-        runq_for_each_bit (bit, rq->cpus)
-            if (cpumask_has(u->hard, runq_cpu(s, rq, bit)->cpu))
-                *hard |= bit;
-    }
-    if (u->soft_none) {
-        *soft = *hard;
-        return;
-    }
-    runq_for_each_bit (bit, *hard)
-        if (cpumask_has(u->soft, runq_cpu(s, rq, bit)->cpu))
-            *soft |= bit;
+    *hard = u->hard_all ? rq->cpus : local_bits(s, rq, u->hard);
+    *soft = u->soft_none ? *hard : local_bits(s, rq, u->soft) & *hard;
 }
 
 struct summary {

@@ -28,7 +28,7 @@ static void runq_init(struct runq *rq, uint32_t id, bool whole_cores)
 
 /*
  * Best asym_prio first, then by CPU number: bit 0 is the preferred CPU. Reads places and runq_of;
- * writes rq and bit of every CPU, cpu_of, ncpus and cpus of every runqueue, and scratch.
+ * writes rq and bit of every CPU; cpu_of, in_a_row, ncpus, cpus of every runqueue; and scratch.
  */
 static void runq_add_cpus(struct sched *s)
 {
@@ -47,6 +47,7 @@ static void runq_add_cpus(struct sched *s)
         ASSERT(rq->ncpus < RUNQ_CPUS_MAX);
         c->rq = rq;
         c->bit = BIT(rq->ncpus);
+        rq->in_a_row = !rq->ncpus || (rq->in_a_row && c->cpu == rq->cpu_of[rq->ncpus - 1] + 1u);
         rq->cpu_of[rq->ncpus++] = (uint16_t)c->cpu;
         rq->cpus |= c->bit;
     }

@@ -16,13 +16,31 @@ struct neighbours neighbours_of(const struct sched *s, const struct runq *home,
     return (struct neighbours){.s = s, .home = home, .hint = hint, .reach = UINT64_MAX};
 }
 
-/* Word i of the hint, and of that the bits within reach. Reads hints, fold_*; writes nothing. */
+/*
+ * Word i of the hint, and of that the bits within reach other than home's. Reads the hint,
+ * fold_width and fold_lowest; writes nothing.
+ */
 static uint64_t hinted_word(const struct neighbours *n, uint32_t i)
 {
     uint64_t word = n->hint ? atomic_get(&n->hint[i]) : UINT64_MAX;
     uint64_t lowest = (n->reach >> i) & n->s->fold_lowest;
 
+    if (i == n->home->id / 64)
+        word &= ~runq_hint_bit(n->home);
     return word & (lowest * ((2ull << (n->s->fold_width - 1)) - 1)); /* whole groups of bits */
+}
+
+/*
+ * How many runqueues the search will find, if no hint changes. Reads hint_words and what
+ * hinted_word reads; writes nothing.
+ */
+static uint32_t hinted_count(const struct neighbours *n)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < n->s->hint_words; i++)
+        count += bits_count(hinted_word(n, i));
+    return count;
 }
 
 /* The lowest id in [from, end) with its hint set, else `end`. Reads the hint; writes nothing. */
@@ -71,7 +89,11 @@ static uint32_t level_next(struct neighbours *n)
     return n->next < n->end ? n->next++ : RUNQ_NONE;
 }
 
-/* The next runqueue other than home, or NULL. Reads hints and node_runqs; writes only *n. */
+/*
+ * The next runqueue other than home, or NULL. With many runqueues it counts how many there will be:
+ * the last one is mostly near, and the nodes behind it many. Reads hints, hint_words and
+ * node_runqs; writes only *n.
+ */
 struct runq *neighbours_next(struct neighbours *n)
 {
     const struct sched *s = n->s;
@@ -79,11 +101,13 @@ struct runq *neighbours_next(struct neighbours *n)
     for (;;) {
         uint32_t id = level_next(n);
 
-        if (id == n->home->id)
-            continue;
-        if (id != RUNQ_NONE)
+        if (id != RUNQ_NONE) {
+            n->left--;
             return &s->runqs[id];
-        if (n->level == s->nnodes)
+        }
+        if (n->level == 0)
+            n->left = s->hint_words > 1 ? hinted_count(n) : UINT32_MAX;
+        if (!n->left || n->level == s->nnodes)
             return NULL;
         n->next = s->node_runqs[s->near[n->home->node][n->level]];
         n->end = s->node_runqs[s->near[n->home->node][n->level] + 1];

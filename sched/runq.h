@@ -69,6 +69,7 @@ struct runq {
     uint64_t cpus;                  /* [Q] every CPU of the arrangement, online or not */
     uint32_t ncpus;                 /* [Q] */
     uint32_t node;                  /* [Q] of its first CPU */
+    bool in_a_row;                  /* [Q] cpu_of ascends by one */
     uint64_t fold;                  /* [Q] its bit in a word for all; see runqs_fold in build.c */
     uint16_t cpu_of[RUNQ_CPUS_MAX]; /* [Q] CPU number by local bit */
 } __attribute__((aligned(64)));
@@ -258,6 +259,7 @@ struct neighbours {
     const uint64_t *hint; /* NULL: all of them */
     uint64_t reach;       /* only runqueues with a bit of this; at first any */
     uint32_t level, next, end;
+    uint32_t left;  /* at most so many are still to come */
     bool backwards; /* within a level the highest id, of lowest priority, first */
 };
 struct neighbours neighbours_of(const struct sched *s, const struct runq *home,

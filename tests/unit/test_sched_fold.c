@@ -1,5 +1,6 @@
 /*
- * One word for the runqueues that a unit may go to, on machines with more of them than bits.
+ * One word for the runqueues that a unit may go to, on machines with more of them than bits; and
+ * one for the CPUs of a runqueue that it may run on.
  */
 // clang-format off
 #include <setjmp.h>
@@ -86,12 +87,56 @@ static void test_pinned_to_a_node(void **state)
     machine_free(m);
 }
 
+/* A unit's masks in one runqueue are the same whether its CPUs' numbers follow one another or not.
+ */
+static void test_local_masks(void **state)
+{
+    struct sched_params p;
+    struct machine *m;
+    struct machine_unit *u;
+
+    (void)state;
+    sched_params_default(&p);
+    for (int shuffled = 0; shuffled < 2; shuffled++) {
+        struct cpu_place places[96];
+
+        for (uint32_t cpu = 0; cpu < 96; cpu++)
+            places[cpu] = (struct cpu_place){.cpu = cpu,
+                                             .core = cpu,
+                                             .socket = cpu / 12,
+                                             .llc = cpu / 12,
+                                             .asym_prio = shuffled ? (int32_t)(cpu * 7 % 96) : 0};
+        m = machine_new_places(places, 96, 1, &p);
+        u = machine_unit(m, 256, 0, 0);
+        srand(2);
+        for (int round = 0; round < 100; round++) {
+            machine_affinity(m, u, (uint64_t)rand() << 33 | (uint64_t)rand() << 11 | 1, rand());
+            for (uint32_t id = 0; id < m->s->nrunqs; id++) {
+                const struct runq *rq = &m->s->runqs[id];
+                uint64_t hard, soft;
+
+                assert_int_equal(rq->in_a_row, !shuffled);
+                affinity_local(m->s, rq, &u->unit, &hard, &soft);
+                runq_for_each_bit (bit, rq->cpus) {
+                    uint32_t cpu = runq_cpu(m->s, rq, bit)->cpu;
+
+                    assert_int_equal(!!(hard & bit), affinity_allows(&u->unit, cpu));
+                    assert_int_equal(!!(soft & bit), affinity_prefers(&u->unit, cpu));
+                }
+                assert_int_equal((hard | soft) & ~rq->cpus, 0);
+            }
+        }
+        machine_free(m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_neighbours_share),
         cmocka_unit_test(test_fold_of_hints),
         cmocka_unit_test(test_pinned_to_a_node),
+        cmocka_unit_test(test_local_masks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
