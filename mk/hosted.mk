@@ -35,12 +35,22 @@ $(B)/unit/obj/%.o: %.c
 $(B)/unit/libpure.a: $(PURE_SRCS:%.c=$(B)/unit/obj/%.o) $(UNIT_SHARE:%.c=$(B)/unit/obj/%.o)
 	@rm -f $@ && ar rcs $@ $^
 
+# Those of numen-sim's own parts, with all of it but main.
+SIM_PARTS := $(filter-out %/main.c,$(wildcard tools/numen-sim/*.c))
+
+$(B)/unit/libsim.a: $(SIM_PARTS:%.c=$(B)/unit/obj/%.o)
+	@rm -f $@ && ar rcs $@ $^
+
+$(B)/unit/test_sim_%: $(B)/unit/obj/tests/unit/test_sim_%.o $(B)/unit/libsim.a $(B)/unit/libpure.a
+	$(call say,LD) $(CC) $(SANITIZE) -o $@ $^ -lcmocka -linih -lcjson -pthread
+
 $(B)/unit/test_%: $(B)/unit/obj/tests/unit/test_%.o $(B)/unit/libpure.a
 	$(call say,LD) $(CC) $(SANITIZE) -o $@ $^ -lcmocka -pthread
 
 # --- branch coverage of the parsers, always by gcc; only their own objects count
 COVERAGE_SRCS   := $(wildcard boot/*.c arch/x86/topology*.c mm/numa*.c)
-COVERAGE_TESTS  := $(patsubst tests/unit/%.c,build/coverage/%,$(wildcard tests/unit/test_*.c))
+COVERAGE_TESTS  := $(patsubst tests/unit/%.c,build/coverage/%,\
+                              $(filter-out tests/unit/test_sim_%,$(wildcard tests/unit/test_*.c)))
 COVERAGE_CFLAGS := $(HOSTED_CFLAGS) -O0
 
 coverage: $(COVERAGE_TESTS) ## branches of the pure parsers that the unit tests take

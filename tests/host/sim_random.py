@@ -169,10 +169,10 @@ def scenario(seed, stretch=1):
 HANG_SECONDS = 120  # for one scenario; a fault like any other
 
 
-def fault(program, text):
+def fault(program, text, hang_seconds=HANG_SECONDS):
     """What is wrong with it under --check, scenario included; None: nothing."""
     try:
-        done = subprocess.run([program, "-", "--check", "--json"], timeout=HANG_SECONDS, check=False,
+        done = subprocess.run([program, "-", "--check", "--json"], timeout=hang_seconds, check=False,
                               input=text.encode(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     except subprocess.TimeoutExpired:
         return f"does not end\n{text}"

@@ -259,6 +259,13 @@ def test_everything_over_before_the_warm_up(sim):
     assert "before the warm-up was over" in sim.errors
 
 
+def test_a_clock_that_stands_still_is_told(sim):
+    text = ("[machine]\nexit=0\nipi=0\nwake=0\nswitch=0\nhalt=0\n"
+            "[vm a]\nvcpus=2\nworkload=pingpong\nwork=0\n")
+    assert sim.run(text, status=1) == ""
+    assert "the clock stands still: " in sim.errors
+
+
 def test_machine_of_4096_cpus(sim):
     """100,000 units on 4,096 CPUs: it runs, and all of them have been seen to."""
     text = ("[run]\nduration=3ms\n[machine]\nsockets=32\ncores=64\nthreads=2\nnode_memory=16G\n"

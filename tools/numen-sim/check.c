@@ -9,6 +9,9 @@
  * - Under sched-gran=core siblings run and save units of one VM, and "may use" means a core that no
  *   other VM has or is about to have.
  *
+ * - The clock goes on: CPUs that do nothing but kick each other are looked for without --check,
+ * too.
+ *
  * A breach ends the program with what it was and the last events; so does an ASSERT of the linked
  * code that fails, with or without --check.
  */
@@ -101,7 +104,9 @@ static bool is_free(const struct sim_cpu *c)
     return !c->cur && !c->saving && c->kick_at == NS_NEVER;
 }
 
-#define TRIES_MAX 64 /* that fail in a row: at half of all locks taken, one in 2^64 */
+#define AT_ONCE_MAX 1000u /* events of one moment, for each CPU and vCPU */
+
+#define TRIES_MAX   64 /* that fail in a row: at half of all locks taken, one in 2^64 */
 
 /* What an idle CPU may take to come: the limit, once more for a lock that was not had, the way. */
 static ns_t patience(const struct sim *sim)
@@ -143,6 +148,15 @@ static void check_waiting(struct sim *sim, struct vcpu *v)
         sim->now - v->neglected_since > patience(sim))
         breach(sim, "%s/%u has waited %llu ns beside an idle CPU", v->vm->name, v->index,
                (unsigned long long)(sim->now - v->neglected_since));
+}
+
+void check_clock(const struct sim *sim)
+{
+    uint64_t most = AT_ONCE_MAX * (sim->ncpus + (uint64_t)scenario_total_vcpus(sim->scenario));
+
+    if (sim->at_once > most)
+        breach(sim, "the clock stands still: %llu events at one moment",
+               (unsigned long long)sim->at_once);
 }
 
 void check_all(struct sim *sim)

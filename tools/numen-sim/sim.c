@@ -16,6 +16,7 @@
 #include "tools/numen-sim/vcpu.h"
 
 #define PROGRESS_EVENTS 0x40000u
+#define AT_ONCE_LOOK    0x1000u
 
 /* ---- the machine ---- */
 
@@ -69,7 +70,7 @@ static void machine_build(struct sim *sim)
     sim->ncpus = (uint32_t)(m->sockets * m->dies * m->cores * m->threads);
     sim->places = sim_alloc(sim->ncpus, sizeof(*sim->places));
     sim->cpus = sim_alloc(sim->ncpus, sizeof(*sim->cpus));
-    sim->taken = sim_alloc(sim->ncpus, sizeof(*sim->taken));
+    sim->taken = sim_alloc(sim->ncpus, sizeof(struct runq *));
     places_fill(sim);
     cores_fill(sim);
     for (uint32_t cpu = 0; cpu < sim->ncpus; cpu++) {
@@ -261,7 +262,10 @@ bool sim_run(struct sim *sim)
     struct event *e;
 
     while ((e = events_pop(&sim->events)) && e->at <= sim->end) {
+        sim->at_once = e->at == sim->now ? sim->at_once + 1 : 0;
         sim->now = e->at;
+        if (sim->at_once % AT_ONCE_LOOK == AT_ONCE_LOOK - 1)
+            check_clock(sim);
         sim->nevents++;
         handle(sim, e);
         if (sim->check)

@@ -153,6 +153,7 @@ struct sim {
     uint32_t nplanned;
 
     uint64_t nevents;
+    uint64_t at_once;                        /* of them, how many were at this very moment */
     void (*progress)(const struct sim *sim); /* called now and then; NULL: nobody wants to know */
     struct record *record;                   /* trace and timeline; NULL: none kept */
     bool check;
@@ -192,5 +193,6 @@ void contention_wake(struct sim *sim, struct unit *u);
 /* ---- check.c ---- */
 void check_watch(const struct sim *sim); /* whose last events a failed ASSERT shows; NULL: none's */
 void check_all(struct sim *sim);
+void check_clock(const struct sim *sim); /* that it does not stand still */
 
 #endif
