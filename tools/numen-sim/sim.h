@@ -57,6 +57,8 @@ struct vcpu {
     uint64_t cold;     /* work that its cold caches still cost it; a spin does not need them */
     ns_t ple_window;   /* of a spin; 0: no pause-loop exits */
     ns_t spin_left;    /* of its limit, behind this window; NS_NEVER: no limit */
+    bool gave_way;     /* it last lost its CPU by a pause-loop exit, and has not run since */
+    bool passed_over;  /* once for that: the next directed yield may go to it */
     bool interrupted;  /* an interrupt waits to be looked at */
     bool asleep;       /* sched_sleep was called and no wake has come since */
     uint32_t vnode;    /* virtual node: index in vm->placement */

@@ -150,6 +150,20 @@ static void fall_asleep(struct sim *sim, struct vcpu *v)
 }
 
 /*
+ * May a directed yield go to it? Not to one that gave way itself, for that one spins, too; but
+ * every other time, for what it waited for may have come. KVM's rule since Linux 3.7.
+ */
+static bool is_candidate(struct vcpu *v)
+{
+    if (!unit_is_ready(&v->unit))
+        return false;
+    if (!v->gave_way)
+        return true;
+    v->passed_over = !v->passed_over;
+    return !v->passed_over;
+}
+
+/*
  * The pause filter ran out: a yield to the next preempted vCPU of the VM in turn, which may hold
  * what is spun for; then the spin goes on.
  */
@@ -162,13 +176,15 @@ static void pause_loop_exit(struct sim *sim, struct vcpu *v)
     for (uint32_t i = 1; i <= vm->nvcpus && !to; i++) {
         struct vcpu *other = &vm->vcpus[(vm->boosted + i) % vm->nvcpus];
 
-        if (other != v && unit_is_ready(&other->unit))
+        if (other != v && is_candidate(other))
             to = other;
     }
     if (to)
         vm->boosted = to->index;
     spin_window(v);
     vcpu_yield(sim, v, to);
+    v->gave_way = cpu_of_vcpu(sim, v)->must_pick;
+    v->passed_over = false;
 }
 
 static void end(struct sim *sim, struct vcpu *v)
@@ -179,6 +195,7 @@ static void end(struct sim *sim, struct vcpu *v)
 
 void vcpu_segment_end(struct sim *sim, struct vcpu *v)
 {
+    v->gave_way = false;
     if (v->debt) { /* exits on the way have still to be paid */
         v->work = v->debt;
         v->debt = 0;
@@ -208,6 +225,7 @@ void vcpu_arrive(struct sim *sim, struct vcpu *v)
     const struct workload *w = v->vm->config->workload;
     bool interrupted = v->interrupted;
 
+    v->gave_way = false;
     if (v->segment == SEGMENT_HALTING)
         return;
     v->interrupted = false;
