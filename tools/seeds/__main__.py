@@ -70,7 +70,7 @@ def compare(args):
         parts.append(write_seed(seed, got, count, args.out, first))
         rows += [results.public(row) for row in got]
     (args.out / "seeds.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
-    report.write_html(args.out / "report.html", parts)
+    report.write_html(args.out / "report.html", parts, rows)
     wrong = sum(row["ok"] is False for row in rows)
     print(f"simulated: {len(rows)} rows, {wrong} of those judged disagree; "
           f"{args.out / 'report.html'}")
