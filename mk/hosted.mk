@@ -87,6 +87,17 @@ $(B)/bench/libpure.a: $(BENCH_PURE:%.c=$(B)/bench/obj/%.o) $(B)/bench/obj/tests/
 $(B)/bench/%: $(B)/bench/obj/tests/bench/bench_%.o $(B)/bench/libpure.a
 	$(call say,LD) $(CC) -no-pie -Wl,--strip-debug -o $@ $^
 
+# The scheduler's once more, with debug builds' calls at each lock and no other difference.
+BENCH_LOCK_OBJS := $(patsubst %.c,$(B)/bench/locks/%.o,$(wildcard sched/*.c) tests/bench/bench_sched.c)
+BENCHES         += $(B)/bench/sched-locks
+
+$(B)/bench/locks/%.o: %.c mk/image.mk mk/hosted.mk
+	@mkdir -p $(@D)
+	$(call say,CC) $(CC) $(BENCH_CFLAGS) -DHV_DEBUG -c -o $@ $<
+
+$(B)/bench/sched-locks: $(BENCH_LOCK_OBJS) $(B)/bench/libpure.a
+	$(call say,LD) $(CC) -no-pie -Wl,--strip-debug -o $@ $^
+
 benches: $(BENCHES)
 
 # --- host programs: tools/gen_x.c -> build/host/gen-x, tools/numen-x/*.c -> build/host/numen-x
@@ -164,6 +175,7 @@ build/fuzz/fuzz_%: build/fuzz/obj/tests/fuzz/fuzz_%.o build/fuzz/libpure.a
                     $(patsubst %.c,$(B)/host/obj/%.d,$(wildcard tools/numen-*/*.c)) \
                     $(patsubst %.c,$(B)/unit/obj/%.d,$(wildcard tools/numen-*/*.c)) \
                     $(patsubst %.c,$(B)/bench/obj/%.d,$(BENCH_PURE) $(wildcard tests/bench/*.c)) \
+                    $(BENCH_LOCK_OBJS:.o=.d) \
                     $(patsubst %.c,build/fuzz/obj/%.d,$(PURE_SRCS) $(wildcard tests/fuzz/*.c) \
                       $(FUZZED_TOOL_SRCS)) \
                     $(patsubst %.c,build/coverage/obj/%.d,$(PURE_SRCS) $(wildcard tests/unit/*.c)))

@@ -36,7 +36,7 @@ soak: all fuzzers ## every fuzzer for a minute, ten minutes each of random scena
 	@$(PYTHON) -m pytest -q -s -m soak tests/system
 
 # BENCH=topology or BENCH='exits boot' picks.
-bench: image guests benches ## benchmarks in instructions; also build/bench.json: BENCH=topology picks
+bench: image guests benches $(B)/host/numen-sim ## benchmarks in instructions; also build/bench.json: BENCH=topology picks
 	@$(PYTHON) tools/bench $(BENCH)
 
 # SEEDS='seed1 --seeds 2' picks and shortens; tools/seeds/__main__.py says more.

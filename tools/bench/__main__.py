@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 """`make bench`: what things cost in instructions; BENCH='topology alloc' picks some.
 
-    tools/bench [exits] [boot] [topology] [alloc]      all by default; results in build/bench.json
+    tools/bench [exits] [boot] [topology] [alloc] [sched]    all by default; results in build/bench.json
 
-exits and boot run the image under Bochs, whose clock counts instructions; topology and alloc run the
-image's pure code hosted, under valgrind's callgrind. Neither depends on the machine it is run on, and two
+exits and boot run the image under Bochs, whose clock counts instructions; topology, alloc and sched run
+the image's pure code hosted, under valgrind's callgrind, and sched also runs numen-sim. None depends on the machine it is run on, and two
 runs count the same. Each is a file here with a function bench() that prints a table and returns what goes
 into build/bench.json.
 """
@@ -15,11 +15,12 @@ import sys
 import alloc
 import boot
 import exits
+import sched
 import topology
 from callgrind import ROOT
 
 RESULTS = ROOT / "build/bench.json"
-BENCHES = {"exits": exits, "boot": boot, "topology": topology, "alloc": alloc}
+BENCHES = {"exits": exits, "boot": boot, "topology": topology, "alloc": alloc, "sched": sched}
 
 
 def main(names):
