@@ -143,6 +143,30 @@ def test_pingpong(sim):
     assert sim.medians(text)["a"]["rate"] == near(1e6 / (2 * turn_us), 0.01)
 
 
+def test_pingpong_on_one_cpu(sim):
+    """Nothing overlaps: also what the sender pays for waking, and the receiver for the interrupt."""
+    text = scenario(ONE_CPU + "exit=1us\nexit_wake=700ns\nexit_irq=400ns\nswitch=1500ns\nhalt=2us\n",
+                    "1s", a={"workload": "pingpong", "vcpus": 2, "work": "5us"})
+    turn_us = 5 + 1.7 + 2 + 1.5 + 1.4
+    assert sim.medians(text)["a"]["rate"] == near(1e6 / (2 * turn_us), 0.01)
+
+
+def test_a_pause_loop_exit_keeps_the_cpu_if_nobody_waits(sim):
+    keys = {"workload": "lock", "kind": "ticket-ple", "think": 0, "hold": "100us", "vcpus": 2}
+    got = sim.medians(scenario(TWO_CPUS, "100ms", a=keys))["a"]
+    assert got["ple-exits"] > 1000
+    assert got["yields"] == 0
+
+
+def test_a_kick_is_taken_without_an_exit(sim):
+    """Each critical section: the kick's way, the switch, the work. What the kicker pays is beside it."""
+    keys = {"workload": "lock", "kind": "ticket-pv", "think": 0, "hold": "20us", "vcpus": 2,
+            "threshold": "1ns", "spread": 0, "transfer": 0}
+    machine = TWO_CPUS + "exit=1us\nwake=2us\nswitch=1500ns\nhalt=0\nwarm_llc=0\n"
+    got = sim.medians(scenario(machine, "100ms", a=keys))["a"]
+    assert got["rate"] == near(1e6 / (20 + 2 + 1.5), 0.01)
+
+
 @pytest.mark.parametrize("kind", ["spin", "ticket", "ticket-ple", "ticket-pv", "queued"])
 def test_locks_without_contention(sim, kind):
     keys = {"workload": "lock", "kind": kind, "think": "18us", "hold": "2us", "spread": 0}

@@ -38,7 +38,7 @@ struct machine_config {
     uint64_t remote_step; /* added to a remote access's time for each unit of distance above 10 */
     uint64_t bandwidth;   /* of a node, bytes a second; 0: no limit */
     uint64_t contention;  /* share of other runqueues found locked, in 1/1024 */
-    uint64_t exit_ns, ipi_ns, wake_ns, switch_ns, halt_ns;
+    uint64_t exit_ns, exit_wake_ns, exit_irq_ns, ipi_ns, wake_ns, switch_ns, halt_ns;
 };
 
 struct scenario_vm {

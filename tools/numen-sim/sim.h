@@ -60,6 +60,7 @@ struct vcpu {
     bool gave_way;     /* it last lost its CPU by a pause-loop exit, and has not run since */
     bool passed_over;  /* once for that: the next directed yield may go to it */
     bool interrupted;  /* an interrupt waits to be looked at */
+    bool kicked;       /* the same of a kick: it ends a HLT, and costs nothing to take */
     bool asleep;       /* sched_sleep was called and no wake has come since */
     uint32_t vnode;    /* virtual node: index in vm->placement */
     uint32_t warm_cpu; /* whose caches hold its data; CPUMASK_NONE: nobody's */

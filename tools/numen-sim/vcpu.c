@@ -47,7 +47,7 @@ void vcpu_finish(struct sim *sim, struct vcpu *v)
     struct sim_vm *vm = v->vm;
 
     vcpu_halt(sim, v, NS_NEVER);
-    v->interrupted = false;
+    v->interrupted = v->kicked = false;
     if (++vm->done < vm->nvcpus || vm->finished_at != NS_NEVER)
         return;
     vm->finished_at = sim->now;
@@ -92,12 +92,20 @@ static void wake(struct sim *sim, struct vcpu *v)
     contention_wake(sim, &v->unit);
 }
 
+/* What sending an interrupt or a kick costs the sender: waking a sleeper is the longer way. */
+static void charge_sender(struct sim *sim, struct vcpu *from, const struct vcpu *to)
+{
+    const struct machine_config *m = &sim->scenario->machine;
+
+    vcpu_charge(from, m->exit_ns + (to->asleep ? m->exit_wake_ns : 0));
+}
+
 void vcpu_interrupt(struct sim *sim, struct vcpu *from, struct vcpu *to)
 {
     struct sim_cpu *c = cpu_of_vcpu(sim, to);
 
     if (from) {
-        vcpu_charge(from, sim->scenario->machine.exit_ns);
+        charge_sender(sim, from, to);
         from->counts.interrupts++;
     }
     to->interrupted = true;
@@ -106,40 +114,35 @@ void vcpu_interrupt(struct sim *sim, struct vcpu *from, struct vcpu *to)
     wake(sim, to);
 }
 
-void vcpu_kick(struct sim *sim, struct vcpu *from, struct vcpu *to)
-{
-    vcpu_charge(from, sim->scenario->machine.exit_ns);
-    from->counts.kicks++;
-    to->interrupted = true;
-    if (to->segment == SEGMENT_HALTED && to->asleep)
-        wake(sim, to);
-    else
-        vcpu_yield(sim, from, to);
-}
-
-void vcpu_yield(struct sim *sim, struct vcpu *v, struct vcpu *to)
+/* Directed yield of the CPU that `v` is on; false when it changed nothing. */
+static bool yield_to(struct sim *sim, struct vcpu *v, struct vcpu *to)
 {
     struct sim_cpu *c = cpu_of_vcpu(sim, v);
 
-    vcpu_charge(v, sim->scenario->machine.exit_ns);
+    if (!c || !sched_yield_to(sim->s, c->cpu, &to->unit, sim->now))
+        return false;
     v->counts.yields++;
-    if (!c)
-        return;
-    if (!to)
-        sched_yield_current(sim->s, c->cpu, sim->now);
-    else if (!sched_yield_to(sim->s, c->cpu, &to->unit, sim->now))
-        return;
     c->must_pick = true;
+    return true;
 }
 
-/* HLT with an interrupt pending returns at once, but its exit has been paid. */
+void vcpu_kick(struct sim *sim, struct vcpu *from, struct vcpu *to)
+{
+    charge_sender(sim, from, to);
+    from->counts.kicks++;
+    to->kicked = true;
+    wake(sim, to);
+    yield_to(sim, from, to);
+}
+
+/* HLT with an interrupt or a kick pending returns at once, but its exit has been paid. */
 static void fall_asleep(struct sim *sim, struct vcpu *v)
 {
     struct sim_cpu *c = cpu_of_vcpu(sim, v);
 
     v->segment = SEGMENT_HALTED;
     v->counts.halts++;
-    if (v->interrupted || v->halt_until <= sim->now) {
+    if (v->interrupted || v->kicked || v->halt_until <= sim->now) {
         vcpu_arrive(sim, v);
         return;
     }
@@ -165,26 +168,26 @@ static bool is_candidate(struct vcpu *v)
 
 /*
  * The pause filter ran out: a yield to the next preempted vCPU of the VM in turn, which may hold
- * what is spun for; then the spin goes on.
+ * what is spun for; then the spin goes on. If none takes the CPU, it is kept.
  */
 static void pause_loop_exit(struct sim *sim, struct vcpu *v)
 {
     struct sim_vm *vm = v->vm;
-    struct vcpu *to = NULL;
+    uint32_t at = vm->boosted;
 
     v->counts.ple_exits++;
-    for (uint32_t i = 1; i <= vm->nvcpus && !to; i++) {
-        struct vcpu *other = &vm->vcpus[(vm->boosted + i) % vm->nvcpus];
-
-        if (other != v && is_candidate(other))
-            to = other;
-    }
-    if (to)
-        vm->boosted = to->index;
+    vcpu_charge(v, sim->scenario->machine.exit_ns);
     spin_window(v);
-    vcpu_yield(sim, v, to);
-    v->gave_way = cpu_of_vcpu(sim, v)->must_pick;
-    v->passed_over = false;
+    v->gave_way = v->passed_over = false;
+    for (uint32_t i = 0; i < vm->nvcpus && !v->gave_way; i++) {
+        struct vcpu *other;
+
+        at = at + 1 < vm->nvcpus ? at + 1 : 0;
+        other = &vm->vcpus[at];
+        v->gave_way = other != v && is_candidate(other) && yield_to(sim, v, other);
+    }
+    if (v->gave_way)
+        vm->boosted = at;
 }
 
 static void end(struct sim *sim, struct vcpu *v)
@@ -228,9 +231,9 @@ void vcpu_arrive(struct sim *sim, struct vcpu *v)
     v->gave_way = false;
     if (v->segment == SEGMENT_HALTING)
         return;
-    v->interrupted = false;
+    v->interrupted = v->kicked = false;
     if (interrupted)
-        vcpu_charge(v, sim->scenario->machine.exit_ns);
+        vcpu_charge(v, sim->scenario->machine.exit_ns + sim->scenario->machine.exit_irq_ns);
     if (v->segment == SEGMENT_HALTED || v->segment == SEGMENT_NONE)
         end(sim, v);
     else if (w->arrived)

@@ -36,11 +36,11 @@ void vcpu_release(struct sim *sim, struct vcpu *v, ns_t ns);
 /* An interrupt from `from` (NULL: from outside) to `to`. */
 void vcpu_interrupt(struct sim *sim, struct vcpu *from, struct vcpu *to);
 
-/* The hypercall of a paravirtual unlock: wakes `to`, and yields to it if it was preempted. */
+/*
+ * The hypercall of a paravirtual unlock: `to` wakes, or its next HLT ends at once; then a directed
+ * yield to it, if it has no CPU yet.
+ */
 void vcpu_kick(struct sim *sim, struct vcpu *from, struct vcpu *to);
-
-/* Give the CPU up, to `to` if that is not NULL and waits; costs an exit. */
-void vcpu_yield(struct sim *sim, struct vcpu *v, struct vcpu *to);
 
 /* Cost that is added to the segment that comes next. */
 void vcpu_charge(struct vcpu *v, ns_t ns);
