@@ -47,7 +47,11 @@ seeds: $(B)/host/numen-sim ## the seeds' tables, simulated: build/seeds/report.h
 mutate: $(B)/host/numen-sim ## put each fault credit2 had into a copy of sched/: a scenario fails
 	@$(PYTHON) tools/mutate.py $(FAULTS)
 
+# AGREE='weights lock pingpong' picks.
+agree: image guests $(B)/host/numen-sim ## numen-sim against guests under Bochs: AGREE='lock' picks
+	@$(PYTHON) tools/agree $(AGREE)
+
 format: ## put all C files into the repository's format
 	find $(wildcard include boot arch kernel sched mm vmm tests tools) -name '*.[ch]' -exec clang-format -i {} +
 
-.PHONY: iso run run-bochs check test system soak bench seeds mutate format
+.PHONY: iso run run-bochs check test system soak bench seeds mutate agree format

@@ -18,7 +18,7 @@ void lock_init(void)
     lock_is_pv = pv_has(PV_UNHALT) && !opt_flag("nopvspin");
 }
 
-static bool lock_spin(struct pv_lock *lock, uint32_t ticket)
+bool lock_spin(const struct pv_lock *lock, uint32_t ticket)
 {
     for (uint64_t i = 0; i < BIT(lock_spin_log); i++) {
         if (__atomic_load_n(&lock->owner, __ATOMIC_ACQUIRE) == ticket)

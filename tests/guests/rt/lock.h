@@ -24,4 +24,7 @@ void lock_init(void);
 void lock_take(struct pv_lock *lock);
 void lock_drop(struct pv_lock *lock);
 
+/* Spins 2^lock_spin_log turns at most; true when the ticket's turn came. */
+bool lock_spin(const struct pv_lock *lock, uint32_t ticket);
+
 #endif

@@ -102,6 +102,16 @@ uint64_t pv_clock_ns(void)
     return ns;
 }
 
+uint64_t pv_wall_start_ns(void)
+{
+    static volatile struct {
+        uint32_t version, seconds, nanoseconds;
+    } wall __attribute__((aligned(16)));
+
+    asm_wrmsr(MSR_PV_WALL_CLOCK, (uint64_t)&wall);
+    return wall.seconds * 1000000000ul + wall.nanoseconds;
+}
+
 uint64_t pv_steal_ns(const struct cpu *cpu)
 {
     const volatile struct pv_steal *s = &cpu->steal;

@@ -68,6 +68,9 @@ bool pv_call_safe(bool vmmcall, uint64_t nr, uint64_t a, int64_t *result);
 /* kvmclock's time by the current CPU's structure. */
 uint64_t pv_clock_ns(void);
 
+/* The wall clock, ns since 1970, when kvmclock's time was 0: the VM's start. */
+uint64_t pv_wall_start_ns(void);
+
 /* Stolen ns of `cpu`, read consistently. */
 uint64_t pv_steal_ns(const struct cpu *cpu);
 
