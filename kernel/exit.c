@@ -56,8 +56,27 @@ static void exit_hlt(struct vcpu *v)
 }
 
 /*
+ * May a directed yield help? A vCPU that gave way by such an exit itself most likely spins as well:
+ * it is passed over every other time, for what it waited for may have come (KVM's rule since Linux
+ * 3.7). Two that look at one time may both pass, or both yield; neither does harm.
+ */
+static bool pause_may_help(struct vcpu *v)
+{
+    bool pass;
+
+    if (!unit_is_ready(&v->unit))
+        return false;
+    if (!atomic_get(&v->gave_way))
+        return true;
+    pass = !atomic_get(&v->passed_over);
+    atomic_set(&v->passed_over, pass);
+    return !pass;
+}
+
+/*
  * A spin that lasts: let a vCPU of the same VM run that was preempted, perhaps the lock's holder.
- * The search starts behind the last one helped, so that all are in turn.
+ * The search starts behind the last one helped, so that all are in turn. If nobody can be helped,
+ * the CPU is kept.
  */
 static void exit_pause(struct vcpu *v)
 {
@@ -65,10 +84,16 @@ static void exit_pause(struct vcpu *v)
     uint32_t at = atomic_get(&vm->last_boosted);
 
     virt->skip(v);
+    atomic_set(&v->gave_way, false);
     for (uint32_t i = 0; i < vm->vcpu_count; i++) {
+        struct vcpu *to;
+
         at = at + 1 < vm->vcpu_count ? at + 1 : 0;
-        if (vm->vcpus[at] != v && schedule_yield_to(vm->vcpus[at])) {
+        to = vm->vcpus[at];
+        if (to != v && pause_may_help(to) && schedule_yield_to(to)) {
             atomic_set(&vm->last_boosted, at);
+            atomic_set(&v->passed_over, false);
+            atomic_set(&v->gave_way, true);
             return;
         }
     }

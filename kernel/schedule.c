@@ -141,6 +141,7 @@ static void schedule_switch_in(struct cpu *cpu, struct vcpu *next, ns_t now)
 {
     virt->load(next);
     guest_switch_in(next, now);
+    atomic_set(&next->gave_way, false);
     if (next->home_node != cpu->place.node)
         atomic_set(&next->remote_since, now);
     cpu->current = next;

@@ -78,6 +78,8 @@ struct vcpu {
     uint32_t apic_id;    /* [i] */
     uint32_t home_node;  /* [i] host node of its virtual node */
     uint8_t sipi_vector; /* [a] valid with PENDING_SIPI */
+    bool gave_way;       /* [a] by a pause-loop exit of its own, and has not run since */
+    bool passed_over;    /* [a] since then, by another's pause-loop exit */
 
     ns_t remote_ns;    /* [c, a] ran on CPUs of other nodes, up to the last switch */
     ns_t remote_since; /* [c, a] loaded on such a CPU since then; NS_NEVER: it is not */
