@@ -167,6 +167,14 @@ build/fuzz/libpure.a: $(patsubst %.c,build/fuzz/obj/%.o,$(PURE_SRCS) $(FUZZED_TO
                       build/fuzz/obj/tests/unit/host_stubs.o
 	@rm -f $@ && ar rcs $@ $^
 
+# numen-sim's files have names of their own folder's only: an archive apart.
+build/fuzz/libsim.a: $(SIM_PARTS:%.c=build/fuzz/obj/%.o)
+	@rm -f $@ && ar rcs $@ $^
+
+build/fuzz/fuzz_scenario: build/fuzz/obj/tests/fuzz/fuzz_scenario.o build/fuzz/libsim.a \
+                          build/fuzz/libpure.a
+	$(call say,LD) clang -fsanitize=fuzzer,address,undefined -o $@ $^ -linih -lcjson
+
 build/fuzz/fuzz_%: build/fuzz/obj/tests/fuzz/fuzz_%.o build/fuzz/libpure.a
 	$(call say,LD) clang -fsanitize=fuzzer,address,undefined -o $@ $^
 
@@ -177,7 +185,7 @@ build/fuzz/fuzz_%: build/fuzz/obj/tests/fuzz/fuzz_%.o build/fuzz/libpure.a
                     $(patsubst %.c,$(B)/bench/obj/%.d,$(BENCH_PURE) $(wildcard tests/bench/*.c)) \
                     $(BENCH_LOCK_OBJS:.o=.d) \
                     $(patsubst %.c,build/fuzz/obj/%.d,$(PURE_SRCS) $(wildcard tests/fuzz/*.c) \
-                      $(FUZZED_TOOL_SRCS)) \
+                      $(FUZZED_TOOL_SRCS) $(SIM_PARTS)) \
                     $(patsubst %.c,build/coverage/obj/%.d,$(PURE_SRCS) $(wildcard tests/unit/*.c)))
 
 .PHONY: unit coverage host-tools host-test benches docs fuzz fuzzers

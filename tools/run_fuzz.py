@@ -6,18 +6,19 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+MORE_SEEDS = {"fuzz_scenario": ("tests/sim", "tests/seeds")}
+
 
 def fuzz(program, seconds):
     """(name, '' or what it printed)."""
     name = os.path.basename(program)
     corpus = f"build/fuzz/corpus/{name}"
     os.makedirs(corpus, exist_ok=True)
-    seeds = f"tests/fuzz/seeds/{name}"
+    seeds = [path for path in (f"tests/fuzz/seeds/{name}", *MORE_SEEDS.get(name, ()))
+             if os.path.isdir(path)]
     command = [program, f"-max_total_time={seconds}", "-timeout=10", "-rss_limit_mb=1024",
                f"-artifact_prefix=build/fuzz/{name}.", corpus]
-    if os.path.isdir(seeds):
-        command.append(seeds)
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    done = subprocess.run(command + seeds, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           errors="replace", check=False)
     return name, "" if done.returncode == 0 else done.stdout
 

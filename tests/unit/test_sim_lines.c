@@ -110,6 +110,7 @@ static const struct {
 } refused[] = {
     {TEXT("[run]\nduration\n"), "s.ini:2: neither a [section] nor key=value\n"},
     {TEXT("[run\nduration=1s\n"), "s.ini:1: neither a [section] nor key=value\n"},
+    {TEXT("[run\n[run\n"), "s.ini:1: neither a [section] nor key=value\n"},
     {TEXT("[run]\na=1\na=2\n"), "s.ini:3: [run] a stands here and in line 2; once is accepted\n"},
     {TEXT("[run]\n[vm a]\n[run]\n"),
      "s.ini:3: [run] stands here and in line 1; once is accepted\n"},

@@ -68,12 +68,17 @@ static bool collect_once(struct reader *r, const char *section, const char *name
     return collect(r, section, name, value, r->at);
 }
 
-/* libinih tells of settings only, and an empty section is to be seen as well. */
+/*
+ * libinih tells of settings only, and an empty section is to be seen as well. One that is not
+ * closed is libinih's to refuse.
+ */
 static bool collect_header(struct reader *r, const char *text)
 {
     size_t length = strcspn(text + 1, "]");
     char section[sizeof(r->lines->section)];
 
+    if (text[1 + length] != ']')
+        return true;
     if (length >= sizeof(section))
         return wrong(r, r->at, "too long");
     memcpy(section, text + 1, length);
