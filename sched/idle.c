@@ -113,8 +113,10 @@ static uint64_t choose_one(const struct sched *s, struct runq *rq, uint64_t set)
 }
 
 /*
- * The last CPU keeps its warm cache unless a better kind of core is free. Reads and writes as
- * choose_one does.
+ * The last CPU keeps its warm cache unless a better kind of core is free. With asym, the preferred
+ * one of its core's idle threads is taken where there are more than two: such cores go faster when
+ * their later threads are off (POWER7). Two threads are alike, and the move would cost a TLB. Reads
+ * and writes as choose_one does.
  */
 static uint64_t choose_warm(const struct sched *s, struct runq *rq, uint64_t set, uint32_t last)
 {
@@ -124,7 +126,10 @@ static uint64_t choose_warm(const struct sched *s, struct runq *rq, uint64_t set
         return choose_one(s, rq, set);
     if (s->params.asym && runq_cpu(s, rq, set & -set)->asym_class > warm->asym_class)
         return choose_one(s, rq, set);
-    return warm->bit;
+    if (!s->params.asym || bits_count(warm->siblings) <= 2)
+        return warm->bit;
+    set &= warm->siblings;
+    return set & -set;
 }
 
 /*

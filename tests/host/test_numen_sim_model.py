@@ -30,6 +30,14 @@ def test_threads_of_a_core_slow_each_other(sim, vcpus, slower):
     assert got["a"]["time"] == near(0.1 / slower)
 
 
+@pytest.mark.parametrize("cpus, slower", [("0-0", 1), ("1-1", 2), ("3-3", 4)])
+def test_threads_up_to_the_last_busy_one(sim, cpus, slower):
+    """smt_by=thread: one vCPU alone, but on the second thread it has half of the core."""
+    machine = "sockets=1\ncores=1\nthreads=4\nsmt=1,0.5,0.25,0.25\nsmt_by=thread\n" + FREE
+    got = sim.medians(scenario(machine, a={"workload": "cpu", "vcpus": 1, "work": "1s", "cpus": cpus}))
+    assert got["a"]["time"] == near(slower)
+
+
 def test_slower_cpus(sim):
     text = scenario(TWO_CPUS + "cpu_speed=1:0.5\n", a={"workload": "cpu", "work": "50ms", "cpus": 1})
     assert sim.medians(text)["a"]["time"] == near(0.1)

@@ -240,6 +240,30 @@ static void test_wakes_where_fewest_are_busy(void **state)
     }
 }
 
+/* It last ran on CPU 2, and its core has room at CPUs 1 to 3: the preferred thread is taken. */
+static void test_wakes_on_the_preferred_sibling(void **state)
+{
+    (void)state;
+    for (uint32_t asym = 0; asym < 2; asym++) {
+        struct sched_params p;
+        struct machine *m;
+        struct machine_unit *sleeper;
+
+        sched_params_default(&p);
+        p.asym = asym;
+        m = machine_new(1, 1, 4, 1, &p);
+        sleeper = machine_hog(m, 256, BIT(2));
+        machine_hog(m, 256, BIT(0));
+        machine_settle(m);
+        machine_sleep(m, 2);
+        machine_affinity(m, sleeper, 0, 0);
+        machine_settle(m);
+        machine_wake(m, sleeper);
+        assert_int_equal(reserved_for(sleeper), asym ? 1 : 2);
+        machine_free(m);
+    }
+}
+
 /* Three on one core and two on another: one of these sleeps, and one of the three takes its place.
  */
 static void test_idle_thread_takes_from_crowded_core(void **state)
@@ -441,6 +465,7 @@ int main(void)
         cmocka_unit_test(test_newidle_pull),
         cmocka_unit_test(test_idle_core_takes_from_packed_one),
         cmocka_unit_test(test_wakes_where_fewest_are_busy),
+        cmocka_unit_test(test_wakes_on_the_preferred_sibling),
         cmocka_unit_test(test_idle_thread_takes_from_crowded_core),
         cmocka_unit_test(test_preempts_least_credit),
         cmocka_unit_test(test_wake_is_idempotent),

@@ -31,8 +31,11 @@ struct run_config {
     uint64_t duration, warmup;
 };
 
+enum smt_by { SMT_BY_COUNT, SMT_BY_THREAD };
+
 struct machine_config {
     uint64_t sockets, dies, cores, threads, nodes, node_memory;
+    uint64_t smt_by; /* enum smt_by */
     struct key_list distance, smt, cpu_speed, priority;
     uint64_t warm_core, warm_llc, warm_socket, warm_node; /* ns of work to warm up again */
     uint64_t remote_step; /* added to a remote access's time for each unit of distance above 10 */

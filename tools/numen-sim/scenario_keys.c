@@ -36,6 +36,8 @@ const struct key machine_keys[] = {
     {"distance", KEY_TABLE, MACHINE(distance), "", 10, 254, "", "SLIT; none: 10 and 20"},
     {"smt", KEY_FRACTIONS, MACHINE(smt), "1,0.65,0.48,0.40,0.34,0.30,0.27,0.25", 1, 1024, "",
      "speed of a thread while 1, 2, ... of its core are busy"},
+    {"smt_by", KEY_WORD, MACHINE(smt_by), "count", 0, 0, "count thread",
+     "how many are busy; or thread: up to which one, others being off for as long (POWER7)"},
     {"cpu_speed", KEY_RANGES, MACHINE(cpu_speed), "", 0, 0, "", "of CPUs that are not 1"},
     {"priority", KEY_RANGES, MACHINE(priority), "", 0, 0, "",
      "asym_prio of CPUs; none: lower numbers preferred"},

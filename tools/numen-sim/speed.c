@@ -31,13 +31,25 @@ static uint64_t memory_penalty(const struct sim *sim, const struct sim_cpu *c)
     return penalty * (crowd / 1024) / 1024;
 }
 
+/* How many threads share the core: those that are busy, or all up to the last busy one. */
+static uint32_t threads_sharing(const struct sim *sim, const struct sim_core *core)
+{
+    uint32_t last = core->count;
+
+    if (sim->scenario->machine.smt_by == SMT_BY_COUNT)
+        return core->busy;
+    while (last > 1 && !sim->cpus[sim->core_cpus[core->first + last - 1]].cur)
+        last--;
+    return last;
+}
+
 static uint32_t speed_of(const struct sim *sim, const struct sim_cpu *c)
 {
     const struct machine_config *m = &sim->scenario->machine;
     const struct scenario_vm *config = c->cur->vm->config;
     const struct workload *w = config->workload;
-    uint32_t busy = sim->cores[c->core].busy;
-    uint64_t speed = m->smt.value[busy - 1] * c->own_speed / SPEED_FULL;
+    uint32_t sharing = threads_sharing(sim, &sim->cores[c->core]);
+    uint64_t speed = m->smt.value[sharing - 1] * c->own_speed / SPEED_FULL;
     uint64_t share = w->memory_share ? w->memory_share(config->params) : 0;
 
     if (share)
