@@ -57,8 +57,9 @@ struct summary {
 };
 
 /*
- * What the masks of `u` come to; `hard_all`: as if hard affinity excluded nothing. Reads hard and
- * soft of `u`, and of every CPU online, a glance, and the runqueue; writes nothing.
+ * What the masks of `u` come to, where only CPUs that are online are within reach: others would
+ * lead searches to units that cannot come; `hard_all`: as if hard affinity excluded nothing. Reads
+ * hard and soft of `u`, and of every CPU online, a glance, and the runqueue; writes nothing.
  */
 static struct summary summarize(const struct sched *s, const struct unit *u, bool hard_all)
 {
@@ -66,17 +67,19 @@ static struct summary summarize(const struct sched *s, const struct unit *u, boo
 
     for (uint32_t cpu = 0; cpu < s->ncpus; cpu++) {
         const struct sched_cpu *c = &s->cpus[cpu];
+        uint64_t fold;
 
         if (!hard_all && !cpumask_has(u->hard, cpu)) {
             sum.hard_all = false;
             continue;
         }
-        sum.reach |= c->rq->fold;
         /* Relaxed glance: a CPU that comes or goes refreshes every unit afterwards. */
-        sum.hard_online = sum.hard_online || atomic_get(&c->online);
+        fold = atomic_get(&c->online) ? c->rq->fold : 0;
+        sum.reach |= fold;
+        sum.hard_online = sum.hard_online || fold;
         if (u->soft.words && cpumask_has(u->soft, cpu)) {
             sum.soft_some = true;
-            sum.soft_reach |= c->rq->fold;
+            sum.soft_reach |= fold;
         } else {
             sum.soft_all = false;
         }

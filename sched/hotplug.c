@@ -81,6 +81,14 @@ static void set_online(struct sched *s, struct sched_cpu *c, bool online)
     sched_host_trace(c->cpu, TRACE_SCHED_CPU_ONLINE, c->cpu, online);
 }
 
+/* Takes the runqueue's lock. Writes what place_kick writes. */
+static void look_again(struct sched *s, struct sched_cpu *c)
+{
+    spin_lock(&c->rq->lock);
+    place_kick(s, c);
+    spin_unlock(&c->rq->lock);
+}
+
 /*
  * Takes the machine's lock. Reads online; writes ncpus_online, what idle_online writes, affinity of
  * every unit, and where those go that can do better now.
@@ -97,6 +105,7 @@ int sched_cpu_online(struct sched *s, uint32_t cpu, ns_t now)
     s->ncpus_online++;
     set_online(s, &s->cpus[cpu], true);
     refresh_all(s, now);
+    look_again(s, &s->cpus[cpu]); /* it may have looked for work before all units knew of it */
     spin_unlock(&s->lock);
     return 0;
 }

@@ -176,7 +176,11 @@ def fault(program, text, hang_seconds=HANG_SECONDS):
                               input=text.encode(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     except subprocess.TimeoutExpired:
         return f"does not end\n{text}"
-    return f"{done.stderr.decode()[:3000]}\n{text}" if done.returncode else None
+    if not done.returncode:
+        return None
+    said = [line for line in done.stderr.decode(errors="replace").splitlines()
+            if "is not there, already so" not in line]  # an action that does nothing
+    return "\n".join([*said, text])[:6000]
 
 
 if __name__ == "__main__":
