@@ -59,30 +59,25 @@ struct summary {
 /*
  * What the masks of `u` come to, where only CPUs that are online are within reach: others would
  * lead searches to units that cannot come; `hard_all`: as if hard affinity excluded nothing. Reads
- * hard and soft of `u`, and of every CPU online, a glance, and the runqueue; writes nothing.
+ * hard and soft of `u`, cpus, online and fold of every runqueue, a glance; writes nothing.
  */
 static struct summary summarize(const struct sched *s, const struct unit *u, bool hard_all)
 {
     struct summary sum = {.hard_all = true, .soft_all = true};
 
-    for (uint32_t cpu = 0; cpu < s->ncpus; cpu++) {
-        const struct sched_cpu *c = &s->cpus[cpu];
-        uint64_t fold;
-
-        if (!hard_all && !cpumask_has(u->hard, cpu)) {
-            sum.hard_all = false;
-            continue;
-        }
+    for (uint32_t id = 0; id < s->nrunqs; id++) {
+        const struct runq *rq = &s->runqs[id];
         /* Relaxed glance: a CPU that comes or goes refreshes every unit afterwards. */
-        fold = atomic_get(&c->online) ? c->rq->fold : 0;
-        sum.reach |= fold;
-        sum.hard_online = sum.hard_online || fold;
-        if (u->soft.words && cpumask_has(u->soft, cpu)) {
-            sum.soft_some = true;
-            sum.soft_reach |= fold;
-        } else {
-            sum.soft_all = false;
-        }
+        uint64_t online = atomic_get(&rq->online);
+        uint64_t hard = hard_all ? rq->cpus : local_bits(s, rq, u->hard);
+        uint64_t soft = u->soft.words ? local_bits(s, rq, u->soft) & hard : 0;
+
+        sum.hard_all = sum.hard_all && hard == rq->cpus;
+        sum.soft_all = sum.soft_all && soft == hard;
+        sum.soft_some = sum.soft_some || soft;
+        sum.hard_online = sum.hard_online || (hard & online);
+        sum.reach |= hard & online ? rq->fold : 0;
+        sum.soft_reach |= soft & online ? rq->fold : 0;
     }
     return sum;
 }
