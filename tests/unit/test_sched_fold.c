@@ -130,6 +130,32 @@ static void test_local_masks(void **state)
     }
 }
 
+/* Many units ahead of it might come, if their CPUs of that runqueue were online: not in its way. */
+static void test_pull_passes_over_offline_affinity(void **state)
+{
+    struct machine_unit *last;
+    struct sched_params p;
+    struct machine *m;
+
+    (void)state;
+    sched_params_default(&p);
+    m = machine_new(2, 2, 1, 1, &p);
+    assert_int_equal(sched_cpu_offline(m->s, 1, m->now), 0);
+    m->cpus[1].online = false;
+    assert_int_equal(sched_cpu_offline(m->s, 0, m->now), 0);
+    m->cpus[0].online = false;
+    for (uint32_t i = 0; i < 30; i++)
+        machine_hog(m, 256, 0xe); /* CPUs 1 to 3 */
+    last = machine_hog(m, 256, 0);
+    machine_settle(m);
+    assert_int_equal(last->unit.state, UNIT_QUEUED);
+    assert_int_equal(sched_cpu_online(m->s, 0, m->now), 0);
+    m->cpus[0].online = true;
+    machine_settle(m);
+    assert_ptr_equal(m->cpus[0].cur, &last->unit);
+    machine_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -137,6 +163,7 @@ int main(void)
         cmocka_unit_test(test_fold_of_hints),
         cmocka_unit_test(test_pinned_to_a_node),
         cmocka_unit_test(test_local_masks),
+        cmocka_unit_test(test_pull_passes_over_offline_affinity),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

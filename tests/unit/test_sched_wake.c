@@ -292,29 +292,6 @@ static void test_idle_thread_takes_from_crowded_core(void **state)
     }
 }
 
-/* Many units ahead of it might come, if their CPUs of that runqueue were online: not in its way. */
-static void test_pull_passes_over_offline_affinity(void **state)
-{
-    struct machine *m = machine_default(2, 2, 1, 1);
-    struct machine_unit *last;
-
-    (void)state;
-    assert_int_equal(sched_cpu_offline(m->s, 1, m->now), 0);
-    m->cpus[1].online = false;
-    assert_int_equal(sched_cpu_offline(m->s, 0, m->now), 0);
-    m->cpus[0].online = false;
-    for (uint32_t i = 0; i < 30; i++)
-        machine_hog(m, 256, 0xe); /* CPUs 1 to 3 */
-    last = machine_hog(m, 256, 0);
-    machine_settle(m);
-    assert_int_equal(last->unit.state, UNIT_QUEUED);
-    assert_int_equal(sched_cpu_online(m->s, 0, m->now), 0);
-    m->cpus[0].online = true;
-    machine_settle(m);
-    assert_ptr_equal(m->cpus[0].cur, &last->unit);
-    machine_free(m);
-}
-
 static void test_preempts_least_credit(void **state)
 {
     struct machine *m = machine_default(1, 2, 1, 1);
@@ -487,7 +464,6 @@ int main(void)
         cmocka_unit_test(test_overdue_goes_to_idle_thread),
         cmocka_unit_test(test_newidle_pull),
         cmocka_unit_test(test_idle_core_takes_from_packed_one),
-        cmocka_unit_test(test_pull_passes_over_offline_affinity),
         cmocka_unit_test(test_wakes_where_fewest_are_busy),
         cmocka_unit_test(test_wakes_on_the_preferred_sibling),
         cmocka_unit_test(test_idle_thread_takes_from_crowded_core),
