@@ -175,11 +175,12 @@ static void switch_in(struct sim *sim, struct sim_cpu *c, struct vcpu *v)
 static void switch_to(struct sim *sim, struct sim_cpu *c, struct unit *next)
 {
     c->switches++;
+    c->ready_at = sim->now + sim->scenario->machine.switch_ns;
     if (c->cur) {
+        c->ready_at += vcpu_take_debt(c->cur); /* it leaves at the end of its exit */
         c->saving = &c->cur->unit;
         speed_leave(sim, c);
     }
-    c->ready_at = sim->now + sim->scenario->machine.switch_ns;
     if (next)
         switch_in(sim, c, container_of(next, struct vcpu, unit));
     if (sim->record)

@@ -59,6 +59,14 @@ void vcpu_charge(struct vcpu *v, ns_t ns)
     v->debt += ns * WORK_PER_NS;
 }
 
+ns_t vcpu_take_debt(struct vcpu *v)
+{
+    ns_t debt = v->debt / WORK_PER_NS;
+
+    v->debt = 0;
+    return debt;
+}
+
 void vcpu_release(struct sim *sim, struct vcpu *v, ns_t ns)
 {
     struct sim_cpu *c = cpu_of_vcpu(sim, v);

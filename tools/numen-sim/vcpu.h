@@ -45,6 +45,9 @@ void vcpu_kick(struct sim *sim, struct vcpu *from, struct vcpu *to);
 /* Cost that is added to the segment that comes next. */
 void vcpu_charge(struct vcpu *v, ns_t ns);
 
+/* What it owes of that, in ns; it is forgiven, since somebody else will see to it. */
+ns_t vcpu_take_debt(struct vcpu *v);
+
 /* What is left of a compute segment, in ns, up to date. */
 ns_t vcpu_left(struct sim *sim, struct vcpu *v);
 
