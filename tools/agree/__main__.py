@@ -2,6 +2,7 @@
 """`make agree`: the same small scenarios in numen-sim and, as guests, under Bochs; AGREE='lock' picks.
 
     tools/agree [weights] [lock] [pingpong]    all by default; results in build/agree.json
+    tools/agree seed3                          seed 3 measured under Bochs, simulated beside it
 
 The costs that numen-sim is given are measured first (costs.py). In Bochs an instruction is a tick and
 the ticks are the virtual time, so two runs give the same figures; docs/agree.md says what differs and why.
@@ -12,6 +13,7 @@ import sys
 
 import cases
 import costs
+import seed3
 from guests import ROOT
 
 RESULTS = ROOT / "build/agree.json"
@@ -34,8 +36,20 @@ def show(row):
           f"{row['difference']:>+7.1f} %{over}", flush=True)
 
 
+def compare_all(names, keys):
+    print(f"\n  {'':48}{'Bochs':>12}{'numen-sim':>12} {'':10}{'difference':>9}")
+    found = []
+    for name in names:
+        for case in cases.SCENARIOS[name]:
+            rows = compare(case, keys)
+            for row in rows:
+                show(row)
+            found += rows
+    return found
+
+
 def main(names):
-    known = cases.SCENARIOS
+    known = [*cases.SCENARIOS, "seed3"]
     unknown = [name for name in names if name not in known]
     if unknown:
         print(f"agree: {unknown[0]} is unknown; there are {', '.join(known)}", file=sys.stderr)
@@ -45,14 +59,11 @@ def main(names):
     results["costs_ticks"] = measured = costs.measure()
     costs.show(measured)
     keys = costs.keys(measured)
-    print(f"\n  {'':48}{'Bochs':>12}{'numen-sim':>12} {'':10}{'difference':>9}")
-    results["rows"] = []
-    for name in names or cases.SCENARIOS:
-        for case in cases.SCENARIOS[name]:
-            rows = compare(case, keys)
-            for row in rows:
-                show(row)
-            results["rows"] += rows
+    if "seed3" in names:
+        results["seed3"] = seed3.compare(keys)
+    chosen = [name for name in names or cases.SCENARIOS if name != "seed3"]
+    if chosen:
+        results["rows"] = compare_all(chosen, keys)
     RESULTS.write_text(json.dumps(results, indent=1) + "\n")
     print(f"\nwritten to {RESULTS.relative_to(ROOT)}")
     return 0

@@ -53,7 +53,8 @@ class Case:
 
     def run(self):
         """Under Bochs: {vm: what it said, and its rate}."""
-        said = run(self.shape, self.vms, self.word, self.cmdline, f"agree-{self.scenario}")
+        said = run(self.shape, self.vms, self.word, self.cmdline,
+                   f"agree-{self.scenario}-{self.name}".replace(", ", "-").replace(" ", "-"))
         if len({guest.get("began_ms") for guest in said.values()}) != 1:
             raise RuntimeError(f"{self.scenario}: the VMs did not begin together: {said}")
         return {vm: {**guest, "rate": rate(guest)} for vm, guest in said.items()}
@@ -64,8 +65,8 @@ class Case:
     def measure(self):
         return self.figures_of(self.run())
 
-    def simulate(self, costs):
-        return self.figures_of(simulate(self.file, costs + self.settings))
+    def simulate(self, costs, seeds=SEEDS):
+        return self.figures_of(simulate(self.file, costs + self.settings, seeds))
 
 
 def rate(said):
