@@ -13,6 +13,7 @@
 static void check_masks(const struct sched *s, const struct runq *rq)
 {
     uint64_t online = 0, idle = 0;
+    uint32_t cores = 0;
 
     runq_for_each_bit (bit, rq->cpus) {
         const struct sched_cpu *c = runq_cpu(s, rq, bit);
@@ -20,6 +21,7 @@ static void check_masks(const struct sched *s, const struct runq *rq)
 
         ASSERT(c->bit == bit && c->rq == rq && (c->siblings & bit) && !(c->siblings & ~rq->cpus));
         online |= c->online ? bit : 0;
+        cores += c->online && !(c->siblings & rq->online & (bit - 1));
         idle |= c->online && !c->cur ? bit : 0;
         ASSERT(!!(rq->smt_idle & bit) == (core.idle && c->online));
         ASSERT(!!(rq->packed & bit) == (core.packed && c->online));
@@ -28,6 +30,7 @@ static void check_masks(const struct sched *s, const struct runq *rq)
             core_check(s, c);
     }
     ASSERT(rq->online == online && rq->idle == idle && !(rq->tickled & ~rq->cpus));
+    ASSERT(rq->cores == cores);
 }
 
 /* Reads a hint; writes nothing. */
@@ -62,6 +65,8 @@ static uint32_t check_subtree(const struct runq *rq, const struct unit *u)
     cpus = u->run_cpus | (left ? left->below_cpus : 0) | (right ? right->below_cpus : 0);
     reach = u->reach | (left ? left->below_reach : 0) | (right ? right->below_reach : 0);
     ASSERT(u->below_cpus == cpus && u->below_reach == reach);
+    ASSERT(u->below_last ==
+           (u->last_bit | (left ? left->below_last : 0) | (right ? right->below_last : 0)));
     ASSERT(!left || (int64_t)(left->order - u->order) >= 0);
     ASSERT(!right || (int64_t)(u->order - right->order) >= 0);
     ASSERT(u->state == UNIT_QUEUED && u->rq == rq);

@@ -60,6 +60,7 @@ void sched_unit_insert(struct sched *s, struct unit *u, ns_t now)
     credit_set(rq, u, (int64_t)s->params.credit_init_ns);
     u->since = now;
     u->load = (struct load){.at = now};
+    u->burst_ns = s->params.credit_init_ns;
     u->cpu = first_cpu(s, u);
     spin_unlock(&rq->lock);
 }

@@ -74,9 +74,22 @@ void idle_tickle(struct sched *s, struct sched_cpu *c)
         idle_core_mend(s, c);
 }
 
+/* Reads online; writes nothing. */
+static uint32_t cores_count(const struct sched *s, const struct runq *rq)
+{
+    uint32_t cores = 0;
+
+    runq_for_each_bit (bit, rq->online) {
+        uint64_t siblings = runq_cpu(s, rq, bit)->siblings & rq->online;
+
+        cores += (siblings & -siblings) == bit;
+    }
+    return cores;
+}
+
 /*
- * Reads cur and saving of the CPU, and whole_cores; writes its online, and online, saving and the
- * idle masks of the runqueue.
+ * Reads cur and saving of the CPU, and whole_cores; writes its online, and online, cores, saving
+ * and the idle masks of the runqueue.
  */
 void idle_online(struct sched *s, struct sched_cpu *c, bool online)
 {
@@ -84,6 +97,7 @@ void idle_online(struct sched *s, struct sched_cpu *c, bool online)
 
     c->online = online;
     atomic_set(&rq->online, online ? rq->online | c->bit : rq->online & ~c->bit);
+    atomic_set(&rq->cores, cores_count(s, rq));
     if (online && !c->cur)
         atomic_set(&rq->idle, rq->idle | c->bit);
     else

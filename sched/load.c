@@ -5,16 +5,16 @@
  * bits of fraction and a 128-bit product keep a microsecond's run from being lost to rounding. An
  * average is brought up to date when its input changes and whenever it is read, so that of a unit
  * that runs for seconds on end is right, too.
+ *
+ * `recent` is the same over at most LOAD_RECENT_SHIFT: balancing may wait for what lasts, but where
+ * a unit wakes has to be right within a tenth of a second of a change.
  */
 #include "sched/runq.h"
 
-/* Reads avg and at; writes nothing. */
-uint64_t load_at(const struct load *l, uint32_t nr, ns_t now, uint32_t window_shift)
+/* Reads nothing but its arguments. */
+static uint64_t decayed(uint64_t avg, uint32_t nr, ns_t elapsed, uint32_t window_shift)
 {
     uint64_t target = (uint64_t)nr << LOAD_FRAC_BITS;
-    ns_t at = atomic_get(&l->at);
-    uint64_t avg = atomic_get(&l->avg);
-    ns_t elapsed = now > at ? now - at : 0;
 
     if (elapsed >> window_shift)
         return target;
@@ -23,12 +23,34 @@ uint64_t load_at(const struct load *l, uint32_t nr, ns_t now, uint32_t window_sh
     return avg - (uint64_t)(((unsigned __int128)(avg - target) * elapsed) >> window_shift);
 }
 
-/* Reads and writes avg and at. */
+/* Reads at; writes nothing. */
+static ns_t elapsed_since(const struct load *l, ns_t now)
+{
+    ns_t at = atomic_get(&l->at);
+
+    return now > at ? now - at : 0;
+}
+
+/* Reads avg and at; writes nothing. */
+uint64_t load_at(const struct load *l, uint32_t nr, ns_t now, uint32_t window_shift)
+{
+    return decayed(atomic_get(&l->avg), nr, elapsed_since(l, now), window_shift);
+}
+
+/* Over the shorter window. Reads recent and at; writes nothing. */
+uint64_t load_recent(const struct load *l, uint32_t nr, ns_t now, uint32_t window_shift)
+{
+    return decayed(atomic_get(&l->recent), nr, elapsed_since(l, now),
+                   MIN(window_shift, LOAD_RECENT_SHIFT));
+}
+
+/* Reads and writes avg, recent and at. */
 void load_update(struct load *l, uint32_t nr, ns_t now, uint32_t window_shift)
 {
     if (now <= l->at)
         return;
     atomic_set(&l->avg, load_at(l, nr, now, window_shift));
+    atomic_set(&l->recent, load_recent(l, nr, now, window_shift));
     atomic_set(&l->at, now);
 }
 

@@ -80,6 +80,14 @@ void members_set_weight(struct runq *rq, struct unit *u, uint32_t weight)
     heaviest_update(rq);
 }
 
+/* Of an average: reads and writes both sides. */
+static void share_move(uint64_t *from, uint64_t *to, uint64_t share)
+{
+    share = MIN(share, *from);
+    atomic_set(from, *from - share);
+    atomic_set(to, *to + share);
+}
+
 /*
  * Both locks held; `u` is in no queue, in no slot and on no CPU. Reads active, credit,
  * load_window_shift, and what affinity_local reads; reads and writes the unit's load, and load and
@@ -91,14 +99,12 @@ void members_move(struct sched *s, struct unit *u, struct runq *to, ns_t now)
     struct runq *from = u->rq;
     int64_t credit_ns = credit_of(s, from, u);
     uint32_t shift = s->params.load_window_shift;
-    uint64_t share;
 
     load_update(&u->load, u->active, now, shift);
     load_update(&from->load, from->nr_active, now, shift);
     load_update(&to->load, to->nr_active, now, shift);
-    share = MIN(u->load.avg, from->load.avg);
-    atomic_set(&from->load.avg, from->load.avg - share);
-    atomic_set(&to->load.avg, to->load.avg + share);
+    share_move(&from->load.avg, &to->load.avg, u->load.avg);
+    share_move(&from->load.recent, &to->load.recent, u->load.recent);
     if (u->active) {
         atomic_set(&from->nr_active, from->nr_active - 1);
         atomic_set(&to->nr_active, to->nr_active + 1);

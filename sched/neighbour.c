@@ -154,12 +154,34 @@ static struct sched_cpu *find_idle(struct sched *s, struct runq *rq, const struc
 }
 
 /*
- * Moves `u` (in the caller's hands) to an idle CPU of another runqueue among `reach` and reserves
- * it there. True: the lock of the old runqueue is gone, that of the new one held. False: nothing
- * changed. Reads hints and what find_idle reads; writes what members_move, find_idle and
- * place_reserve write.
+ * Is any of them worth a move of `u`? As neighbour_take would find. Reads hints and what
+ * worth_moving reads; writes nothing.
  */
-bool neighbour_take(struct sched *s, struct unit *u, enum runq_hint hint, uint64_t reach, ns_t now)
+bool neighbour_is_worth(const struct sched *s, const struct unit *u, enum runq_hint hint,
+                        uint64_t reach, ns_t now)
+{
+    struct neighbours n = neighbours_of(s, u->rq, s->hints[hint]);
+
+    n.reach = reach;
+    for (uint32_t tries = 0; tries < TRIES_MAX; tries++) {
+        const struct runq *to = neighbours_next(&n);
+
+        if (!to)
+            return false;
+        if (worth_moving(s, u, to, hint == HINT_CORE, now))
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Moves `u` (in the caller's hands) to an idle CPU of another runqueue among `reach`, if `worth`
+ * only of those that are worth a move, and reserves it there. True: the lock of the old runqueue is
+ * gone, that of the new one held. False: nothing changed. Reads hints, loads and what find_idle
+ * reads; writes what members_move, find_idle and place_reserve write.
+ */
+bool neighbour_take(struct sched *s, struct unit *u, enum runq_hint hint, uint64_t reach,
+                    bool worth, ns_t now)
 {
     struct runq *from = u->rq;
     struct neighbours n = neighbours_of(s, from, s->hints[hint]);
@@ -173,6 +195,8 @@ bool neighbour_take(struct sched *s, struct unit *u, enum runq_hint hint, uint64
 
         if (!to)
             return false;
+        if (worth ? !worth_moving(s, u, to, hint == HINT_CORE, now) : !worth_waking(s, u, to))
+            continue;
         if (!spin_trylock(&to->lock))
             continue;
         c = find_idle(s, to, u, hint);

@@ -53,6 +53,7 @@ static const struct field switches[] = {
     FIELD(sched_neighbour_wake, neighbour_wake),
     FIELD(sched_overdue_push, overdue_push),
     FIELD(sched_smt_spread, smt_spread),
+    FIELD(sched_stay_warm, stay_warm),
     FIELD(sched_soft_affinity, soft_affinity),
     FIELD(sched_numa_cost, numa_cost),
 };

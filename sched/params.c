@@ -31,6 +31,7 @@ void sched_params_default(struct sched_params *p)
         .neighbour_wake = true,
         .overdue_push = true,
         .smt_spread = true,
+        .stay_warm = true,
         .soft_affinity = true,
         .numa_cost = true,
     };
@@ -53,6 +54,7 @@ int sched_params_preset(struct sched_params *p, const char *name)
     p->neighbour_wake = false;
     p->overdue_push = false;
     p->smt_spread = false;
+    p->stay_warm = false;
     p->soft_affinity = false;
     p->numa_cost = false;
     return 0;

@@ -37,13 +37,15 @@ STEP bool may_stay(const struct sched_cpu *c, struct unit *cur, ns_t now)
  * Reads soft_cpus and soft_reach of the unit, packed, HINT_CORE or HINT_IDLE, smt_aware and
  * neighbour_wake; writes nothing.
  */
-STEP bool is_homesick(const struct sched *s, const struct sched_cpu *c, const struct unit *u)
+STEP bool is_homesick(const struct sched *s, const struct sched_cpu *c, const struct unit *u,
+                      ns_t now)
 {
     bool alone = s->params.smt_aware && !(c->rq->packed & c->bit);
     enum runq_hint hint = alone ? HINT_CORE : HINT_IDLE;
 
     return !(u->soft_cpus & c->bit) && s->params.neighbour_wake &&
-           (u->soft_reach & neighbour_fold(s, c->rq, hint));
+           (u->soft_reach & neighbour_fold(s, c->rq, hint)) &&
+           neighbour_is_worth(s, u, hint, u->soft_reach, now);
 }
 
 /* Reads picked_at and ratelimit_ns; writes nothing. */
@@ -93,9 +95,39 @@ STEP struct unit *choose(const struct sched *s, struct sched_cpu *c, struct unit
         return best;
     if (is_protected(s, cur, now))
         return cur;
-    if (is_homesick(s, c, cur))
+    if (is_homesick(s, c, cur, now))
         return best;
     return best && beats(s, c, best, cur) ? best : cur;
+}
+
+/*
+ * Rather than `best`, which last ran elsewhere, one that last ran on this CPU, or else its core,
+ * and is behind it by no more than migrate_resist. Not one that yielded. Reads the queue, run_cpus,
+ * key and order, and migrate_resist_ns; writes nothing.
+ */
+static struct unit *warmer(const struct sched *s, const struct sched_cpu *c, struct unit *best)
+{
+    struct unit *u = queue_best_warm(c->rq, c->bit);
+
+    if (!u)
+        u = queue_best_warm(c->rq, c->siblings);
+    if (!u || !(u->run_cpus & c->bit) || u->order != u->key ||
+        (int64_t)(best->order - u->order) > (int64_t)s->params.migrate_resist_ns)
+        return best;
+    return u;
+}
+
+/*
+ * The best queued unit for this CPU, or one whose caches are warm here. Reads the queue, stay_warm
+ * and what `warmer` reads; writes nothing.
+ */
+STEP struct unit *queued_for(const struct sched *s, const struct sched_cpu *c)
+{
+    struct unit *best = queue_best_for(c->rq, c->bit);
+
+    if (!best || best->cpu == c->cpu || c->rq->nr_queued == 1 || !s->params.stay_warm)
+        return best;
+    return warmer(s, c, best);
 }
 
 /*
@@ -143,15 +175,22 @@ STEP void take(struct sched *s, struct sched_cpu *c, struct unit *winner, ns_t n
         place_beside(s, reserved, now);
 }
 
-/* Reads wants and paused; writes cur, state, and what load_set_active writes. */
+/*
+ * Reads wants, paused and run_ns; writes cur, state, burst_ns, kept_until, and what load_set_active
+ * writes.
+ */
 STEP void switch_out(struct sched *s, struct sched_cpu *c, ns_t now)
 {
     struct unit *u = c->cur;
 
     c->cur = NULL;
     atomic_set(&u->state, UNIT_LEAVING);
-    if (!u->wants || u->paused)
+    if (!u->wants || u->paused) {
         load_set_active(s, u, false, now);
+        u->burst_ns += (u->run_ns - u->woke_run) / 8 - u->burst_ns / 8;
+        u->woke_run = u->run_ns;
+        c->kept_until = unit_runs_shortly(s, u) ? now + s->least_ns : now;
+    }
 }
 
 /*
@@ -242,6 +281,23 @@ static ns_t deadline_idle(struct sched *s, struct sched_cpu *c, bool in_core, ns
 }
 
 /*
+ * A reset clips what has most credit, so its lead over those that wait shrinks, and the deadline
+ * that was set by the lead comes too late. Reads the masks, cur and its key, and given; arms CPUs.
+ */
+static void look_again(struct sched *s, const struct sched_cpu *c, ns_t now)
+{
+    struct runq *rq = c->rq;
+    int64_t ceiling = (int64_t)(s->params.credit_init_ns + s->params.carryover_ns);
+
+    runq_for_each_bit (bit, rq->online & ~rq->idle & ~rq->tickled & ~rq->untimed & ~c->bit) {
+        struct sched_cpu *other = runq_cpu(s, rq, bit);
+
+        if (other->cur && (int64_t)(other->cur->key + rq->given) > ceiling)
+            sched_host_arm(other->cpu, now + s->least_ns);
+    }
+}
+
+/*
  * What follows from a pick: reset and deadline. Reads cur, its credit, slice_min_ns, and what
  * waiting_credit, deadline_busy and core_turn_at read; writes balance_due, given, and key of what
  * was picked.
@@ -254,6 +310,8 @@ STEP ns_t settle(struct sched *s, struct sched_cpu *c, struct unit *left, bool i
 
     if (waiting_ns <= 0 && credit_of(s, rq, c->cur) <= 0) {
         credit_reset(s, rq, c->cur);
+        if (rq->nr_queued)
+            look_again(s, c, now);
         rq->balance_due = true;
         waiting_ns = waiting_credit(s, c, left, in_core);
     }
@@ -300,7 +358,7 @@ STEP struct unit *pick(struct sched *s, struct sched_cpu *c, bool in_core, ns_t 
     if (in_core)
         next = choose_in_core(s, c, now);
     else
-        next = choose(s, c, better(c->reserved, queue_best_for(c->rq, c->bit)), now);
+        next = choose(s, c, better(c->reserved, queued_for(s, c)), now);
     take(s, c, next, now);
     if (!next && c->online && s->params.newidle_pull && !(in_core && core_is_closing(s, c)))
         next = pull(s, c, now);

@@ -115,28 +115,49 @@ void place_beside(struct sched *s, struct unit *u, ns_t now)
  */
 static bool place_at_home(struct sched *s, struct unit *u, ns_t now)
 {
-    return neighbour_take(s, u, u->soft_cpus ? HINT_CORE : HINT_IDLE, u->soft_reach, now);
+    return neighbour_take(s, u, u->soft_cpus ? HINT_CORE : HINT_IDLE, u->soft_reach, true, now);
 }
 
 /*
- * For a unit with preferred CPUs: a fully idle core, at home before elsewhere, unless a thread at
- * home is all there is in this runqueue. A thread beside a busy one costs more than remote memory
- * does: a third of its speed, against a quarter of its accesses at twice their time. Reads
- * soft_cpus, run_cpus, soft_reach, reach, the idle masks, and what neighbour_take reads; writes
- * what idle_choose, place_reserve and neighbour_take write.
+ * The CPU it last ran on, or an idle sibling, for a unit that runs shortly. NULL: it does not, or
+ * they are not to be had. Reads whole_cores, the idle masks, and cpu, soft_cpus and burst_ns of the
+ * unit; writes nothing.
+ */
+static struct sched_cpu *warm_cpu(const struct sched *s, const struct unit *u)
+{
+    struct sched_cpu *last = &s->cpus[u->cpu];
+    uint64_t set;
+
+    if (s->whole_cores || last->rq != u->rq || !unit_runs_shortly(s, u))
+        return NULL;
+    set = idle_for(s, u->rq, u, u->soft_cpus & last->siblings);
+    if (set & last->bit)
+        return last;
+    return set ? runq_cpu(s, u->rq, set & -set) : NULL;
+}
+
+/*
+ * A fully idle core: at home before elsewhere, and one of another runqueue only if that is worth
+ * the move (worth.c); then an idle thread of another runqueue, if that is. With a thread to be had
+ * at home, the idle cores of this runqueue that are not home come after it. Reads soft_cpus,
+ * run_cpus, soft_reach, reach, the idle masks, and what neighbour_take reads; writes what
+ * idle_choose, place_reserve and neighbour_take write.
  */
 static bool place_core(struct sched *s, struct unit *u, bool roam, ns_t now)
 {
     struct runq *rq = u->rq;
     struct sched_cpu *c = idle_choose(s, rq, u, u->soft_cpus & rq->smt_idle);
 
-    if (!c && roam && neighbour_take(s, u, HINT_CORE, u->soft_reach, now))
+    if (!c && roam && neighbour_take(s, u, HINT_CORE, u->soft_reach, true, now))
         return true;
     if (!c && !(u->soft_cpus & rq->idle & ~rq->tickled))
         c = idle_choose(s, rq, u, u->run_cpus & rq->smt_idle);
     if (c)
         place_reserve(s, c, u);
-    return c || (roam && neighbour_take(s, u, HINT_CORE, u->reach, now));
+    if (c || !roam)
+        return c;
+    return neighbour_take(s, u, HINT_CORE, u->reach, true, now) ||
+           neighbour_take(s, u, HINT_IDLE, u->reach, true, now);
 }
 
 /*
@@ -152,7 +173,12 @@ static bool place_idle(struct sched *s, struct unit *u, ns_t now)
 
     if (!rq->idle && !roam)
         return false;
-    if (s->params.smt_aware && u->soft_reach && place_core(s, u, roam, now))
+    c = rq->idle ? warm_cpu(s, u) : NULL;
+    if (c) {
+        place_reserve(s, c, u);
+        return true;
+    }
+    if (s->params.smt_aware && place_core(s, u, roam, now))
         return true;
     c = idle_choose(s, rq, u, u->soft_cpus);
     if (!c && roam && place_at_home(s, u, now))
@@ -161,7 +187,7 @@ static bool place_idle(struct sched *s, struct unit *u, ns_t now)
         c = idle_choose(s, rq, u, u->run_cpus);
     if (c)
         place_reserve(s, c, u);
-    return c || (roam && neighbour_take(s, u, HINT_CORE, u->reach, now));
+    return c || (roam && neighbour_take(s, u, HINT_CORE, u->reach, false, now));
 }
 
 /*

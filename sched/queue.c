@@ -22,17 +22,21 @@ static void augment(struct unit *u)
     const struct unit *right = RB_RIGHT(u, queue);
     uint64_t cpus = u->run_cpus;
     uint64_t reach = u->reach;
+    uint64_t last = u->last_bit;
 
     if (left) {
         cpus |= left->below_cpus;
         reach |= left->below_reach;
+        last |= left->below_last;
     }
     if (right) {
         cpus |= right->below_cpus;
         reach |= right->below_reach;
+        last |= right->below_last;
     }
     u->below_cpus = cpus;
     u->below_reach = reach;
+    u->below_last = last;
 }
 
 /*
@@ -88,12 +92,14 @@ static void insert_alone(struct runq *rq, struct unit *u)
     RB_ROOT(&rq->queue) = u;
     u->below_cpus = u->run_cpus;
     u->below_reach = u->reach;
+    u->below_last = u->last_bit;
     atomic_set(&rq->reach, u->reach);
 }
 
 /* Reads order, run_cpus and reach of the unit; writes the queue, HINT_WAITING set, and state. */
 void queue_insert(struct sched *s, struct runq *rq, struct unit *u)
 {
+    u->last_bit = s->cpus[u->cpu].rq == rq ? s->cpus[u->cpu].bit : 0;
     if (RB_EMPTY(&rq->queue)) {
         insert_alone(rq, u);
     } else {
@@ -163,6 +169,28 @@ struct unit *queue_best_reaching(const struct runq *rq, uint64_t fold)
         if (left && (left->below_reach & fold))
             u = left;
         else if (u->reach & fold)
+            return u;
+        else
+            u = RB_RIGHT(u, queue);
+    }
+}
+
+/*
+ * The best queued unit that last ran on one of these CPUs, or NULL. Reads the queue; writes
+ * nothing.
+ */
+struct unit *queue_best_warm(const struct runq *rq, uint64_t cpus)
+{
+    struct unit *u = RB_ROOT(&rq->queue);
+
+    if (!u || !(u->below_last & cpus))
+        return NULL;
+    for (;;) {
+        struct unit *left = RB_LEFT(u, queue);
+
+        if (left && (left->below_last & cpus))
+            u = left;
+        else if (u->last_bit & cpus)
             return u;
         else
             u = RB_RIGHT(u, queue);

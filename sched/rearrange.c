@@ -77,6 +77,7 @@ static void join(struct sched *s, struct unit *u, ns_t now)
     u->order = u->key;
     rq->nr_active += u->active;
     rq->load.avg += u->load.avg;
+    rq->load.recent += u->load.recent;
     rq->load.at = now;
 }
 

@@ -53,6 +53,7 @@ struct runq {
     uint64_t saving;     /* [R] under sched-gran=core: CPUs that save, or run on though offline */
     uint64_t max_recip;  /* [R] ceil(2^63 / max_weight) */
     uint32_t max_weight; /* [R] heaviest member; 1 without members */
+    uint32_t cores;      /* [R, a] with a CPU online */
     uint32_t cursor;     /* [R] where the next idle pick starts when asym is off */
 
     bool balance_due;            /* [R] since a reset */
@@ -89,6 +90,7 @@ struct sched_cpu {
     uint32_t cpu;          /* [i] */
     int32_t asym_class;    /* [i] kind of core: decides over a warm cache, CPU numbers do not */
     bool online;           /* [R] */
+    ns_t kept_until;       /* [R] for a unit that runs shortly and fell asleep here */
     const struct cpu_place *place; /* [i] */
     struct unit *saving;           /* [R] picked away from, not saved: under sched-gran=core only */
     struct sched_core core;        /* [R] of the core whose first sibling this is */
@@ -145,6 +147,7 @@ void queue_insert(struct sched *s, struct runq *rq, struct unit *u);
 void queue_remove(struct runq *rq, struct unit *u);
 struct unit *queue_find(struct unit *root, uint64_t cpu_bit);
 struct unit *queue_best_reaching(const struct runq *rq, uint64_t fold);
+struct unit *queue_best_warm(const struct runq *rq, uint64_t cpus);
 struct unit *queue_next(struct unit *u);
 void queue_refresh(struct runq *rq, struct unit *u);
 uint64_t queue_last_order(const struct runq *rq, uint64_t key);
@@ -174,7 +177,9 @@ ns_t credit_time(const struct runq *rq, const struct unit *u, int64_t credit_ns)
 
 /* load.c */
 void load_update(struct load *l, uint32_t nr, ns_t now, uint32_t window_shift);
+#define LOAD_RECENT_SHIFT 27u /* 134 ms */
 uint64_t load_at(const struct load *l, uint32_t nr, ns_t now, uint32_t window_shift);
+uint64_t load_recent(const struct load *l, uint32_t nr, ns_t now, uint32_t window_shift);
 uint64_t load_of_runq(const struct sched *s, const struct runq *rq, ns_t now);
 void load_set_active(const struct sched *s, struct unit *u, bool active, ns_t now);
 
@@ -267,7 +272,14 @@ struct neighbours neighbours_of(const struct sched *s, const struct runq *home,
 struct runq *neighbours_next(struct neighbours *n);
 uint64_t neighbour_fold_wide(const struct sched *s, const struct runq *home, enum runq_hint hint);
 bool neighbour_take(struct sched *s, struct unit *u, enum runq_hint hint, uint64_t reach,
-                    ns_t now) NO_THREAD_SAFETY;
+                    bool worth, ns_t now) NO_THREAD_SAFETY;
+bool neighbour_is_worth(const struct sched *s, const struct unit *u, enum runq_hint hint,
+                        uint64_t reach, ns_t now);
+
+/* worth.c */
+bool worth_waking(const struct sched *s, const struct unit *u, const struct runq *to);
+bool worth_moving(const struct sched *s, const struct unit *u, const struct runq *to, bool core,
+                  ns_t now);
 
 /* steal.c */
 struct unit *steal_waiting(struct sched *s, struct sched_cpu *c, ns_t now) NO_THREAD_SAFETY;
@@ -403,6 +415,15 @@ static inline int64_t credit_of_order(const struct sched *s, const struct runq *
     int64_t credit_ns = credit_of(s, rq, u);
 
     return MIN(by_order, credit_ns);
+}
+
+/*
+ * From a wake-up to its next sleep it runs for less than a move is worth: its caches count for more
+ * than a core of its own. Reads stay_warm, migrate_resist_ns and burst_ns; writes nothing.
+ */
+static inline bool unit_runs_shortly(const struct sched *s, const struct unit *u)
+{
+    return s->params.stay_warm && u->burst_ns < s->params.migrate_resist_ns;
 }
 
 /* Reads given; writes key. */

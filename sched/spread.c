@@ -95,6 +95,19 @@ ns_t spread_ask(struct sched *s, struct runq *rq, uint64_t among, const struct s
 }
 
 /*
+ * Until when the idle threads of a core are kept for units that run, and sleep, shortly: they are
+ * back before a move has paid. Reads idle and kept_until of the siblings; writes nothing.
+ */
+static ns_t kept_until(const struct sched *s, const struct sched_cpu *c)
+{
+    ns_t until = 0;
+
+    runq_for_each_bit (bit, c->siblings & c->rq->idle)
+        until = MAX(until, runq_cpu(s, c->rq, bit)->kept_until);
+    return until;
+}
+
+/*
  * `c` has just gone idle. Returns when to look again, NS_NEVER when there is no need to. Reads
  * smt_spread, asym, HINT_PACKED, and what spread_for and ask_one read; writes what ask_one writes.
  * Locks of others are tried.
@@ -105,8 +118,11 @@ ns_t spread_pull(struct sched *s, struct sched_cpu *c, ns_t now)
     enum spread spread = s->params.smt_spread ? spread_for(c) : SPREAD_NONE;
     ns_t soonest;
 
-    if (spread == SPREAD_NONE)
+    if (spread == SPREAD_NONE || (!c->rq->packed && !neighbour_fold(s, c->rq, HINT_PACKED)))
         return NS_NEVER;
+    soonest = kept_until(s, c);
+    if (soonest > now)
+        return soonest;
     soonest = spread_ask(s, c->rq, too_full(c->rq, spread), c, now);
     if (!soonest)
         return NS_NEVER;

@@ -41,6 +41,7 @@ enum unit_state { UNIT_OFF, UNIT_QUEUED, UNIT_RESERVED, UNIT_RUNNING, UNIT_LEAVI
 /* A decaying average and when it was last brought up to date; LOAD_FRAC_BITS of fraction. */
 struct load {
     uint64_t avg;
+    uint64_t recent;
     ns_t at;
 };
 
@@ -54,6 +55,8 @@ struct unit {
     uint64_t reach;       /* [R] runq.fold of the runqueues it may move to, or-ed */
     uint64_t below_cpus;  /* [R] run_cpus of its whole subtree, or-ed */
     uint64_t below_reach; /* [R] reach of its whole subtree, or-ed */
+    uint64_t last_bit;    /* [R] local bit of `cpu` if that is of its runqueue, while QUEUED */
+    uint64_t below_last;  /* [R] last_bit of its whole subtree, or-ed */
 
     struct runq *rq; /* [R, a] read without the lock only to find that lock */
     uint32_t cpu;    /* [R, a] runs or last ran here */
@@ -79,6 +82,8 @@ struct unit {
     uint64_t capped_ns;  /* [R] parked */
     uint64_t wakes;      /* [R] */
     uint64_t migrations; /* [R] picks on another CPU than the last one */
+    uint64_t woke_run;   /* [R] run_ns when it woke */
+    uint64_t burst_ns;   /* [R] how long it usually runs from a wake-up to its next sleep */
     struct load load;    /* [R] share of time it was active */
 
     struct cap *cap;          /* [R] of its VM; NULL: none */

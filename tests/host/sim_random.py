@@ -12,7 +12,8 @@ ACTIONS_MAX = 250  # scenario.h takes a few more
 ARRANGEMENTS = ("cpu", "core", "llc", "socket", "node", "all")
 LOCKS = ("spin", "ticket", "ticket-ple", "ticket-pv", "queued")
 SWITCHES = ("asym", "asym_busy", "sched_smt_aware", "sched_newidle_pull", "sched_neighbour_wake",
-            "sched_overdue_push", "sched_smt_spread", "sched_soft_affinity", "sched_numa_cost")
+            "sched_overdue_push", "sched_smt_spread", "sched_stay_warm", "sched_soft_affinity",
+            "sched_numa_cost")
 NUMBERS = {  # of options: small, usual, large
     "sched_credit2_max_cpus_runqueue": (1, 2, 3, 8, 64), "sched_ratelimit_us": (0, 1, 100, 20000),
     "sched_credit_init_us": (1000, 10000, 25000), "sched_carryover_us": (0, 500, 10000),

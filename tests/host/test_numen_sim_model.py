@@ -38,6 +38,13 @@ def test_threads_up_to_the_last_busy_one(sim, cpus, slower):
     assert got["a"]["time"] == near(slower)
 
 
+def test_cpus_are_there_before_the_vms(sim):
+    """They have picked and wait in HLT: VMs of the first moment find whole cores, one each."""
+    text = scenario("sockets=1\ncores=4\nthreads=2\n" + FREE,
+                    a={"workload": "cpu", "vcpus": 4, "work": "50ms"})
+    assert sim.medians(text, "--set", "sched_preset=credit2-2016")["a"]["time"] == near(0.05)
+
+
 def test_slower_cpus(sim):
     text = scenario(TWO_CPUS + "cpu_speed=1:0.5\n", a={"workload": "cpu", "work": "50ms", "cpus": 1})
     assert sim.medians(text)["a"]["time"] == near(0.1)

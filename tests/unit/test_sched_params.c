@@ -68,6 +68,7 @@ static const struct {
     {"sched_neighbour_wake", "off"},
     {"sched_overdue_push", "off"},
     {"sched_smt_spread", "off"},
+    {"sched_stay_warm", "off"},
     {"sched_soft_affinity", "off"},
     {"sched_numa_cost", "off"},
 };

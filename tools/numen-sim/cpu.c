@@ -238,6 +238,7 @@ void cpu_event(struct sim *sim, struct sim_cpu *c)
     cpu_arm(sim, c);
 }
 
+/* They have picked and wait in HLT when the first VM starts, as on a machine that has booted. */
 void cpu_init_all(struct sim *sim)
 {
     host = sim;
@@ -247,5 +248,9 @@ void cpu_init_all(struct sim *sim)
         c->event.kind = EVENT_CPU;
         c->kick_at = c->deadline = c->notice_at = NS_NEVER;
         ASSERT(sched_cpu_online(sim->s, i, sim->now) == 0);
+    }
+    for (uint32_t i = 0; i < sim->ncpus; i++) {
+        sim->cpus[i].kick_at = sim->now;
+        cpu_event(sim, &sim->cpus[i]);
     }
 }

@@ -1,0 +1,96 @@
+/*
+ * Is another runqueue worth a move? By load averages, not by what happens to be idle just now.
+ *
+ * A core that is idle for as long as its unit waits for a disk is no reason to carry another unit's
+ * caches across the machine and, a millisecond later, back. What lasts is one: cores that are free
+ * on average, or a difference in load larger than the unit itself makes. Away from its preferred
+ * memory a unit is taken to lose a tenth (MEMORY_SHARE of its time, at twice the distance), so it
+ * leaves only for a difference that is larger by that much, and comes home for one that is smaller:
+ * the gap between the two keeps it from going to and fro.
+ *
+ * A unit that runs shortly between two sleeps (unit_runs_shortly) has nothing to gain: cold caches
+ * cost it more than a thread beside a busy one does.
+ *
+ * Loads are read without locks: an answer is a good guess.
+ */
+#include "sched/runq.h"
+
+#define MEMORY_SHARE_PERCENT 10u
+
+/* Of the runqueues of `u` this is a preferred one, or it has no preference. Reads soft_reach. */
+static bool prefers(const struct unit *u, const struct runq *rq)
+{
+    return !u->soft_reach || (u->soft_reach & rq->fold);
+}
+
+/* What memory between two nodes takes from this load. Reads numa_cost and distance. */
+static uint64_t remote_part(const struct sched *s, const struct runq *a, const struct runq *b,
+                            uint64_t load)
+{
+    uint32_t distance = s->distance[a->node][b->node];
+
+    if (!s->params.numa_cost || distance <= 10)
+        return 0;
+    return load / 100 * MEMORY_SHARE_PERCENT * (distance - 10) / 10;
+}
+
+/* Reads the runqueue's recent load, nr_active and load_window_shift. */
+static uint64_t recent_load(const struct sched *s, const struct runq *rq, ns_t now)
+{
+    return load_recent(&rq->load, atomic_get(&rq->nr_active), now, s->params.load_window_shift);
+}
+
+/* Reads cores; writes nothing. */
+static uint64_t cores_of(const struct runq *rq)
+{
+    return (uint64_t)atomic_get(&rq->cores) << LOAD_FRAC_BITS;
+}
+
+/*
+ * More than its cores have to do here, and by more than `step` for each CPU than there. Loads are
+ * below 2^49, CPUs at most 64. Reads cores and online of both; writes nothing.
+ */
+static bool is_fuller(const struct runq *from, uint64_t here, const struct runq *to, uint64_t there,
+                      uint64_t step)
+{
+    uint32_t cpus_here = bits_count(atomic_get(&from->online));
+    uint32_t cpus_there = bits_count(atomic_get(&to->online));
+
+    return here > cores_of(from) && here * cpus_there > (there + step) * cpus_here;
+}
+
+/*
+ * `u` is in u->rq, whose lock is held, and has a thread to run on there. Is `to` better, where a
+ * whole `core` is idle or a thread? Reads loads, online and cores of both, and burst_ns, load,
+ * soft_cpus and soft_reach of the unit; writes nothing.
+ */
+bool worth_moving(const struct sched *s, const struct unit *u, const struct runq *to, bool core,
+                  ns_t now)
+{
+    const struct runq *from = u->rq;
+    uint64_t here = recent_load(s, from, now);
+    uint64_t there = recent_load(s, to, now);
+    uint64_t own = load_recent(&u->load, 1, now, s->params.load_window_shift);
+    uint64_t step = own;
+    bool homewards = !u->soft_cpus && prefers(u, to);
+
+    if (!homewards && unit_runs_shortly(s, u))
+        return false;
+    if ((homewards || (core && (u->soft_reach || here > cores_of(from)))) &&
+        there + own <= cores_of(to))
+        return true;
+    if (homewards)
+        step -= MIN(step, remote_part(s, from, to, own));
+    else if (!prefers(u, to))
+        step += remote_part(s, from, to, own);
+    return is_fuller(from, here, to, there, step);
+}
+
+/*
+ * `u` would have to wait in u->rq. Is an idle core of `to` better? Not on another node for one that
+ * runs shortly: it will have had its turn before its caches are there. Reads burst_ns.
+ */
+bool worth_waking(const struct sched *s, const struct unit *u, const struct runq *to)
+{
+    return u->rq->node == to->node || !unit_runs_shortly(s, u);
+}
