@@ -14,7 +14,7 @@
 #include "sched/runq.h"
 
 /* Sort key: a 12-bit id for each level, above the CPU number. */
-#define KEY_GROUP BITS(59, 48)
+#define KEY_GROUP BITS(47, 36)
 #define KEY_LLC   BITS(35, 24)
 #define KEY_CORE  BITS(23, 12)
 #define KEY_CPU   BITS(11, 0)
@@ -27,7 +27,7 @@
 struct arranger {
     const struct cpu_place *places;
     uint64_t *keys;   /* one per CPU, sorted */
-    uint64_t *leader; /* per CPU: the first CPU of its core, then of its LLC domain's core */
+    uint64_t *leader; /* per CPU: the lowest of those not to be separated from it */
     uint32_t *runq_of;
     uint32_t ncpus, max_cpus, nrunqs;
 };

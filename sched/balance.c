@@ -76,7 +76,7 @@ static uint32_t distance_between(const struct sched *s, const struct runq *a, co
     return s->distance[a->node][b->node];
 }
 
-/* Does a unit wait in `high` that may go to `low`? A glance. Reads reach and fold. */
+/* Does a unit wait in `high` that may go to `low`? A glance. Reads reach; writes nothing. */
 static bool may_give(const struct runq *high, const struct runq *low)
 {
     return atomic_get(&high->reach) & low->fold;
@@ -111,7 +111,7 @@ static struct gap gap_find(const struct sched *s, struct runq *rq, ns_t now)
 
 /*
  * Would `u` get more done in `to`, its memory being where it is? Shares in 1/1024 of a CPU. Reads
- * numa_cost, soft_cpus, and online of both; writes nothing.
+ * numa_cost, soft_cpus, and online of both; writes nothing. `soft`: preferred CPUs in `to`.
  */
 static bool pays(const struct sched *s, const struct gap *g, const struct unit *u, uint64_t soft)
 {
@@ -269,8 +269,9 @@ static struct unit *pack_waiting(const struct sched *s, const struct runq *donor
 
 /*
  * One unit for the preferred runqueue `rq`, however busy: a waiting one, else one that runs is
- * asked to leave for it. False: none has lower priority and work. Writes what move_one or
- * spread_ask writes. The other lock is tried.
+ * asked to leave for it. False: none has lower priority and work. The other lock is tried. Reads
+ * what donor_find, pack_waiting and balance_arm_for read; writes what move_one or spread_ask
+ * writes.
  */
 static bool pack_busy(struct sched *s, struct runq *rq, ns_t now) NO_THREAD_SAFETY
 {

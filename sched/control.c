@@ -165,7 +165,7 @@ static bool may_run_on(const struct sched *s, const struct unit *u, uint32_t cpu
  * Reads state, run_cpus, cpu and target of the unit, and online of that CPU; writes what
  * place_withdraw and place_unit write, or the tickle of the CPU it runs on.
  */
-void affinity_enforce(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY
+static void affinity_enforce(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY
 {
     switch (u->state) {
     case UNIT_QUEUED:

@@ -22,7 +22,7 @@ static struct sched_core *core_of(const struct sched *s, const struct sched_cpu 
     return &runq_cpu(s, c->rq, c->siblings & -c->siblings)->core;
 }
 
-/* Who holds a core that `held` says, once `u` is there, too; NULL: nobody. Pure. */
+/* Whose a core `held` so is once `u` (NULL: nobody) runs or is saved there, too. Pure. */
 static uint64_t held_with(uint64_t held, const struct unit *u)
 {
     if (!u)

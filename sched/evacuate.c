@@ -20,15 +20,15 @@ static bool has_online(const struct sched *s, const struct runq *rq, const struc
 }
 
 /*
- * Load per CPU, and units that may wake there: 32.32. A sleeping unit counts for a quarter. A
+ * Load per CPU, and a quarter for each member, since those asleep may wake there: 32.32. A
  * glance without the lock. Reads nr_members, online, and what load_of_runq reads; writes nothing.
  */
 static uint64_t crowd(const struct sched *s, const struct runq *rq, ns_t now)
 {
-    uint64_t asleep = (uint64_t)atomic_get(&rq->nr_members) << (LOAD_FRAC_BITS - 2);
+    uint64_t quarters = (uint64_t)atomic_get(&rq->nr_members) << (LOAD_FRAC_BITS - 2);
     uint32_t cpus = bits_count(atomic_get(&rq->online));
 
-    return (load_of_runq(s, rq, now) + asleep) / MAX(cpus, 1u);
+    return (load_of_runq(s, rq, now) + quarters) / MAX(cpus, 1u);
 }
 
 /*
@@ -56,7 +56,7 @@ static struct runq *least_crowded(const struct sched *s, const struct unit *u, b
 }
 
 /*
- * The least loaded runqueue with a CPU online for `u`: preferred ones first. NULL when none is.
+ * The least crowded runqueue with a CPU online for `u`: preferred ones first. NULL when none is.
  * Reads what least_crowded reads; writes nothing.
  */
 struct runq *evacuate_choose(const struct sched *s, struct unit *u, ns_t now)

@@ -208,3 +208,18 @@ struct sched_cpu *idle_choose(const struct sched *s, struct runq *rq, const stru
     }
     return set ? runq_cpu(s, rq, choose_warm(s, rq, set, u->cpu)) : NULL;
 }
+
+/*
+ * Likewise for a unit of another runqueue: preferred CPUs first, then allowed ones. Reads what
+ * affinity_local and idle_choose read; writes cursor.
+ */
+struct sched_cpu *idle_choose_newcomer(const struct sched *s, struct runq *rq, const struct unit *u,
+                                       uint64_t mask)
+{
+    uint64_t hard, soft;
+    struct sched_cpu *c;
+
+    affinity_local(s, rq, u, &hard, &soft);
+    c = idle_choose(s, rq, u, soft & mask);
+    return c ? c : idle_choose(s, rq, u, hard & mask);
+}

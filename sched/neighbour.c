@@ -139,18 +139,14 @@ uint64_t neighbour_fold_wide(const struct sched *s, const struct runq *home, enu
 
 /*
  * An idle CPU for `u` in the locked runqueue, in a fully idle core if the hint asks for one. Reads
- * smt_aware, smt_idle, idle, and what affinity_local and idle_choose read; writes cursor.
+ * smt_aware, smt_idle, and what idle_choose_newcomer reads; writes cursor.
  */
 static struct sched_cpu *find_idle(struct sched *s, struct runq *rq, const struct unit *u,
                                    enum runq_hint hint)
 {
-    uint64_t wanted = hint == HINT_CORE && s->params.smt_aware ? rq->smt_idle : rq->idle;
-    uint64_t hard, soft;
-    struct sched_cpu *c;
+    bool whole = hint == HINT_CORE && s->params.smt_aware;
 
-    affinity_local(s, rq, u, &hard, &soft);
-    c = idle_choose(s, rq, u, soft & wanted);
-    return c ? c : idle_choose(s, rq, u, hard & wanted);
+    return idle_choose_newcomer(s, rq, u, whole ? rq->smt_idle : rq->cpus);
 }
 
 /*

@@ -65,18 +65,6 @@ static const char *const arrangement_names[] = {
     [RUNQ_PER_SOCKET] = "socket", [RUNQ_PER_NODE] = "node", [RUNQ_ALL] = "all",
 };
 
-/* Pure, but for *out. */
-int sched_arrangement_parse(const char *word, enum runq_arrangement *out)
-{
-    for (size_t i = 0; i < ARRAY_SIZE(arrangement_names); i++) {
-        if (strcmp(word, arrangement_names[i]) == 0) {
-            *out = (enum runq_arrangement)i;
-            return 0;
-        }
-    }
-    return -EINVAL;
-}
-
 /* Pure. */
 const char *sched_arrangement_name(enum runq_arrangement arrangement)
 {

@@ -73,7 +73,6 @@ static void join(struct sched *s, struct unit *u, ns_t now)
     members_join(rq, u);
     affinity_refresh(s, u);
     credit_set(rq, u, MAX(credit_of(s, rq, u), floor));
-    credit_set(rq, u, credit_of(s, rq, u));
     u->order = u->key;
     rq->nr_active += u->active;
     rq->load.avg += u->load.avg;

@@ -164,7 +164,6 @@ struct unit *members_first(const struct runq *rq);
 void affinity_local(const struct sched *s, const struct runq *rq, const struct unit *u,
                     uint64_t *hard, uint64_t *soft);
 void affinity_refresh(const struct sched *s, struct unit *u);
-void affinity_enforce(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY;
 bool affinity_allows(const struct unit *u, uint32_t cpu);
 bool affinity_prefers(const struct unit *u, uint32_t cpu);
 
@@ -193,6 +192,8 @@ uint64_t idle_for(const struct sched *s, const struct runq *rq, const struct uni
                   uint64_t mask);
 struct sched_cpu *idle_choose(const struct sched *s, struct runq *rq, const struct unit *u,
                               uint64_t mask);
+struct sched_cpu *idle_choose_newcomer(const struct sched *s, struct runq *rq, const struct unit *u,
+                                       uint64_t mask);
 struct core_state {
     bool idle, packed, crowded; /* what the three masks say of a core's CPUs */
 };

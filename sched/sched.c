@@ -24,6 +24,12 @@ static size_t after(size_t *at, size_t bytes)
     return start;
 }
 
+/* Of one hint, in cache lines of its own. Pure. */
+static size_t hint_bytes(uint32_t ncpus)
+{
+    return ALIGN_UP(cpumask_nwords(ncpus) * sizeof(uint64_t), 64);
+}
+
 /* Pure. */
 static struct layout layout_of(uint32_t ncpus)
 {
@@ -35,8 +41,7 @@ static struct layout layout_of(uint32_t ncpus)
     l.places = after(&at, ncpus * sizeof(struct cpu_place));
     l.runq_of = after(&at, ncpus * sizeof(uint32_t));
     l.scratch = after(&at, 2 * ncpus * sizeof(uint64_t));
-    for (int i = 0; i < HINT_COUNT; i++)
-        l.hints = after(&at, ALIGN_UP(cpumask_nwords(ncpus) * sizeof(uint64_t), 64));
+    l.hints = after(&at, HINT_COUNT * hint_bytes(ncpus));
     l.end = at;
     return l;
 }
@@ -91,8 +96,7 @@ struct sched *sched_init(void *mem, const struct sched_params *p, const struct c
     s->runq_of = (uint32_t *)(base + l.runq_of);
     s->scratch = (uint64_t *)(base + l.scratch);
     for (uint32_t i = 0; i < HINT_COUNT; i++)
-        s->hints[i] = (uint64_t *)(base + l.hints -
-                                   i * ALIGN_UP(cpumask_nwords(ncpus) * sizeof(uint64_t), 64));
+        s->hints[i] = (uint64_t *)(base + l.hints + i * hint_bytes(ncpus));
     for (uint32_t cpu = 0; cpu < ncpus; cpu++) {
         s->cpus[cpu].cpu = cpu;
         s->cpus[cpu].asym_class = s->places[cpu].asym_prio / (int32_t)CPUS_MAX;

@@ -3,8 +3,8 @@
  *
  * One instance is one `struct sched`, passed to every call; time is an argument. Units are embedded
  * by the caller (sched/unit.h). Calls about a CPU are made on that CPU (sched_pick, sched_sleep,
- * sched_yield, sched_saved for what it ran); all others from any CPU. Nothing is allocated after
- * sched_init, no call waits for another CPU while it holds a lock.
+ * sched_yield_current, sched_yield_to, sched_saved for what it ran); all others from any CPU.
+ * Nothing is allocated after sched_init, no call waits for another CPU while it holds a lock.
  *
  * The order of a switch, which no caller may change: sched_pick returns `next` != the previous
  * unit; the caller saves the previous unit whole; sched_saved(previous); only then does `next` run.
@@ -81,9 +81,7 @@ void sched_params_options(struct sched_params *p, const struct options *o);
 /* The other way: the values in force, for listings. Whether they were given stays. */
 void sched_params_show(const struct sched_params *p, struct options *o);
 
-/* "cpu" "core" "llc" "socket" "node" "all"; -EINVAL for another word. */
-int sched_arrangement_parse(const char *word, enum runq_arrangement *out)
-    __attribute__((warn_unused_result));
+/* "cpu" "core" "llc" "socket" "node" "all". */
 const char *sched_arrangement_name(enum runq_arrangement arrangement);
 
 /* Bytes that sched_init needs: zero-filled, aligned to 64. */

@@ -18,12 +18,10 @@ static bool has_waited(const struct sched *s, const struct unit *u, ns_t now)
     return now >= u->since + s->params.ratelimit_ns;
 }
 
-/* Reads affinity of `u`, numa_cost, and what core_held and has_waited read; writes nothing. */
+/* Reads affinity of `u`, numa_cost, and what has_waited reads; writes nothing. */
 static bool may_pull(const struct sched *s, const struct unit *u, uint32_t cpu, ns_t now)
 {
     if (!affinity_allows(u, cpu))
-        return false;
-    if (s->whole_cores && !core_allows(core_held(s, &s->cpus[cpu]), u))
         return false;
     return !s->params.numa_cost || affinity_prefers(u, cpu) || has_waited(s, u, now);
 }
@@ -53,7 +51,9 @@ static struct unit *find_pull(const struct sched *s, const struct runq *from,
     uint64_t held = s->whole_cores ? core_held(s, c) : CORE_FREE;
     struct unit *u;
 
-    if (held < CORE_CLOSED)
+    if (held == CORE_CLOSED)
+        return NULL;
+    if (held != CORE_FREE)
         return find_pull_of(s, from, c, (uint32_t)held, now);
     u = queue_best_reaching(from, c->rq->fold);
     for (uint32_t i = 0; u && i < SCAN_MAX; i++, u = queue_next(u))
@@ -121,31 +121,20 @@ bool steal_is_near(const struct sched *s, const struct runq *home)
 }
 
 /*
- * An idle CPU in the locked `to` for `u`, which queues elsewhere. Reads what affinity_local and
- * idle_choose read; writes cursor.
- */
-static struct sched_cpu *find_room(const struct sched *s, struct runq *to, const struct unit *u)
-{
-    uint64_t hard, soft;
-    struct sched_cpu *c;
-
-    affinity_local(s, to, u, &hard, &soft);
-    c = idle_choose(s, to, u, soft);
-    return c ? c : idle_choose(s, to, u, hard);
-}
-
-/*
  * One overdue unit from `rq` to an idle CPU of `to`, both locked. Reads the queue, and what
- * has_waited and find_room read; writes what place_withdraw, members_move, find_room and
- * place_reserve write.
+ * has_waited and idle_choose_newcomer read; writes what place_withdraw, members_move,
+ * idle_choose_newcomer and place_reserve write.
  */
 static bool push_one(struct sched *s, struct runq *rq, struct runq *to, ns_t now)
 {
     struct unit *u = queue_best_reaching(rq, to->fold);
 
     for (uint32_t i = 0; u && i < SCAN_MAX; i++, u = queue_next(u)) {
-        struct sched_cpu *c = has_waited(s, u, now) ? find_room(s, to, u) : NULL;
+        struct sched_cpu *c;
 
+        if (!has_waited(s, u, now))
+            continue;
+        c = idle_choose_newcomer(s, to, u, to->cpus);
         if (!c)
             continue;
         place_withdraw(s, u);
