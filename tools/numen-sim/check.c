@@ -8,9 +8,7 @@
  *   more try (SCHEDULER: "A runnable unit never waits longer"), given time for kicks to arrive.
  * - Under sched-gran=core siblings run and save units of one VM, and "may use" means a core that no
  *   other VM has or is about to have.
- *
- * - The clock goes on: CPUs that do nothing but kick each other are looked for without --check,
- * too.
+ * - The clock goes on. This is looked at without --check, too.
  *
  * A breach ends the program with what it was and the last events; so does an ASSERT of the linked
  * code that fails, with or without --check.
@@ -22,6 +20,9 @@
 #include "hv/bits.h"
 #include "tools/numen-sim/record.h"
 #include "tools/numen-sim/vcpu.h"
+
+#define AT_ONCE_MAX 1000u /* events of one moment, for each CPU and vCPU */
+#define TRIES_MAX   64    /* that fail in a row: at half of all locks taken, one in 2^64 */
 
 /* The code that asserts knows no simulation: one runs at a time. */
 static const struct sim *watched;
@@ -103,10 +104,6 @@ static bool is_free(const struct sim_cpu *c)
 {
     return !c->cur && !c->saving && c->kick_at == NS_NEVER;
 }
-
-#define AT_ONCE_MAX 1000u /* events of one moment, for each CPU and vCPU */
-
-#define TRIES_MAX   64 /* that fail in a row: at half of all locks taken, one in 2^64 */
 
 /* What an idle CPU may take to come: the limit, once more for a lock that was not had, the way. */
 static ns_t patience(const struct sim *sim)

@@ -153,8 +153,8 @@ static void progress_tell(const struct sim *sim)
         return;
     progress.told = now;
     fprintf(stderr, "numen-sim: seed %u of %u, %.3f of at most %.3f s, %.2f M events/s\n",
-            progress.seed + 1, progress.seeds, (double)(sim->now - NS_PER_SEC) / 1e9,
-            (double)(sim->end - NS_PER_SEC) / 1e9, (double)events / (now - progress.begun) / 1e6);
+            progress.seed + 1, progress.seeds, (double)(sim->now - SIM_BEGIN) / 1e9,
+            (double)(sim->end - SIM_BEGIN) / 1e9, (double)events / (now - progress.begun) / 1e6);
 }
 
 /* The first seed is the one that is looked at closely. */
@@ -168,7 +168,7 @@ static void run_seed(const struct run *run, const struct scenario *scenario, uin
     sim->check = run->check;
     sim->progress = progress_tell;
     if (trace || svg || run->check)
-        sim->record = record_new(sim, trace, svg);
+        sim->record = record_new(sim, trace, svg != NULL);
     if (!sim_run(sim))
         errx(EXIT_USAGE, "%s: every VM was done before the warm-up was over", run->path);
     results_add(results, sim);
@@ -212,7 +212,7 @@ int main(int argc, char **argv)
     if (!scenario)
         return EXIT_USAGE;
     csv = open_for(run.csv);
-    results_init(&results, run.seeds);
+    results_init(&results, run.seed, run.seeds);
     run_all(&run, scenario, &results);
     if (csv)
         results_csv(&results, csv);

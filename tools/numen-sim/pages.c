@@ -21,11 +21,6 @@ static uint64_t node_bytes(const struct sim *sim)
     return ALIGN_DOWN(sim->scenario->machine.node_memory, PLACEMENT_GRAIN);
 }
 
-static uint32_t node_count(const struct machine_config *m)
-{
-    return (uint32_t)(m->nodes ? m->nodes : m->sockets);
-}
-
 /* ---- what firmware would say ---- */
 
 static void srat_fill(const struct sim *sim, struct srat_info *srat, uint32_t nodes)
@@ -67,7 +62,7 @@ static struct numa *nodes_make(struct sim *sim, const struct numa_input *in)
 static void nodes_build(struct sim *sim)
 {
     const struct scenario *scenario = sim->scenario;
-    uint32_t nodes = node_count(&scenario->machine);
+    uint32_t nodes = (uint32_t)machine_node_count(&scenario->machine);
     uint8_t *rows = sim_alloc((size_t)nodes * nodes, 1);
     uint32_t *apic_ids = sim_alloc(sim->ncpus, sizeof(*apic_ids));
     struct slit_info slit = {.rows = rows, .n = nodes, .usable = true};

@@ -8,9 +8,9 @@
 #include "tools/numen-sim/memory.h"
 #include "tools/numen-sim/vcpu.h"
 
-void results_init(struct results *r, uint32_t seeds)
+void results_init(struct results *r, uint32_t first_seed, uint32_t seeds)
 {
-    *r = (struct results){.seeds = seeds};
+    *r = (struct results){.first_seed = first_seed, .seeds = seeds};
 }
 
 void results_free(struct results *r)
@@ -168,7 +168,7 @@ struct spread series_spread(struct series *s)
     return (struct spread){quantile(s, 0.25), quantile(s, 0.5), quantile(s, 0.75)};
 }
 
-/* A table of VMs: one row a VM, the metrics that are not all zero as columns would be too wide. */
+/* A line a metric, by VM; those that are zero throughout are left out. */
 void results_print(struct results *r, FILE *out)
 {
     const char *vm = NULL;
@@ -190,13 +190,13 @@ void results_print(struct results *r, FILE *out)
     }
 }
 
-void results_csv(struct results *r, FILE *out)
+void results_csv(const struct results *r, FILE *out)
 {
     fprintf(out, "vm,metric,unit,seed,value\n");
     for (uint32_t i = 0; i < r->nseries; i++)
         for (uint32_t j = 0; j < r->series[i].count; j++)
             fprintf(out, "%s,%s,%s,%u,%.9g\n", r->series[i].vm, r->series[i].name,
-                    r->series[i].unit, j + 1, r->series[i].values[j]);
+                    r->series[i].unit, r->first_seed + j, r->series[i].values[j]);
 }
 
 static cJSON *series_json(struct series *s)

@@ -8,8 +8,6 @@
 
 #include "tools/numen-sim/workload.h"
 
-#define RESULT_METRICS_MAX 32u
-
 struct sim;
 
 /* One metric of one VM: a value a seed. */
@@ -23,12 +21,12 @@ struct series {
 struct results {
     uint32_t nseries, capacity;
     struct series *series;
-    uint32_t seeds;
+    uint32_t first_seed, seeds;
     uint64_t events;
     double seconds; /* of the host's time */
 };
 
-void results_init(struct results *r, uint32_t seeds);
+void results_init(struct results *r, uint32_t first_seed, uint32_t seeds);
 void results_free(struct results *r);
 
 /* The figures of a run that is over. */
@@ -42,6 +40,8 @@ struct spread series_spread(struct series *s);
 
 void results_print(struct results *r, FILE *out);
 void results_json(struct results *r, const char *scenario, FILE *out);
-void results_csv(struct results *r, FILE *out);
+
+/* Before the other two, which sort the values: a line says whose seed it is. */
+void results_csv(const struct results *r, FILE *out);
 
 #endif

@@ -6,9 +6,9 @@
  *     [options]      words of Numen's command line
  *     [vm NAME]      a guest line's words, workload=, and the workload's own
  *     [at TIME]      things done while it runs: offline=3, weight.web=512, cap.web=50, ...
- *     [acceptance]   not read here: what the results are held against; nor [arm NAME], [row NAME],
- *                    [variant AXIS NAME], [ablation NAME]: what tools/seeds compares; [expect]:
- * what tools/mutate.py holds faults against
+ *
+ * Not read here: [acceptance], [arm NAME], [row NAME], [variant AXIS NAME] and [ablation NAME],
+ * which are for tools/seeds, and [expect], which is for tools/mutate.py.
  *
  * An indented line goes on with the value of the one before; a line holds 198 characters.
  *
@@ -43,6 +43,16 @@ struct machine_config {
     uint64_t contention;  /* share of other runqueues found locked, in 1/1024 */
     uint64_t exit_ns, exit_wake_ns, exit_irq_ns, ipi_ns, wake_ns, switch_ns, halt_ns;
 };
+
+static inline uint64_t machine_cpu_count(const struct machine_config *m)
+{
+    return m->sockets * m->dies * m->cores * m->threads;
+}
+
+static inline uint64_t machine_node_count(const struct machine_config *m)
+{
+    return m->nodes ? m->nodes : m->sockets;
+}
 
 struct scenario_vm {
     char name[SCENARIO_NAME_CHARS];

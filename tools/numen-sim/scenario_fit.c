@@ -11,21 +11,11 @@
 
 #define say(fault, ...) snprintf(fault, SCENARIO_FAULT_CHARS, __VA_ARGS__)
 
-static uint64_t cpu_count(const struct machine_config *m)
-{
-    return m->sockets * m->dies * m->cores * m->threads;
-}
-
-static uint64_t node_count(const struct machine_config *m)
-{
-    return m->nodes ? m->nodes : m->sockets;
-}
-
 static const char *machine_fault(const struct machine_config *m)
 {
-    uint64_t domains = m->sockets * m->dies, nodes = node_count(m);
+    uint64_t domains = m->sockets * m->dies, nodes = machine_node_count(m);
 
-    if (domains > CPUS_MAX || m->cores * m->threads > CPUS_MAX || cpu_count(m) > CPUS_MAX)
+    if (domains > CPUS_MAX || m->cores * m->threads > CPUS_MAX || machine_cpu_count(m) > CPUS_MAX)
         return "more than 4096 CPUs (sockets x dies x cores x threads)";
     if (nodes > NODES_MAX)
         return "more than 64 nodes";
@@ -59,7 +49,7 @@ static bool has_one_below(const struct guest_ranges *r, uint64_t count)
 
 static bool vm_fits(const struct scenario *s, const struct scenario_vm *vm, char *fault)
 {
-    uint64_t ncpus = cpu_count(&s->machine), nnodes = node_count(&s->machine);
+    uint64_t ncpus = machine_cpu_count(&s->machine), nnodes = machine_node_count(&s->machine);
 
     if (!has_one_below(&vm->guest.cpus, ncpus))
         say(fault, "[vm %s] cpus=: none is there; CPUs are 0 to %llu", vm->name,
@@ -116,7 +106,7 @@ static bool option_fits(const struct scenario_action *a, char *fault)
 
 static bool action_fits(const struct scenario *s, const struct scenario_action *a, char *fault)
 {
-    uint64_t ncpus = cpu_count(&s->machine);
+    uint64_t ncpus = machine_cpu_count(&s->machine);
     bool of_cpu = a->kind == ACTION_OFFLINE || a->kind == ACTION_ONLINE;
     bool of_vm = a->kind == ACTION_WEIGHT || a->kind == ACTION_PIN || a->kind == ACTION_CAP;
 

@@ -1,4 +1,7 @@
-/* The tables behind a scenario's sections. See scenario_keys.c. */
+/*
+ * The tables behind a scenario's sections (scenario_keys.c), and whether what they were filled with
+ * fits together (scenario_fit.c).
+ */
 #ifndef NUMEN_SIM_SCENARIO_KEYS_H
 #define NUMEN_SIM_SCENARIO_KEYS_H
 

@@ -34,7 +34,7 @@ static void places_fill(struct sim *sim)
     const struct machine_config *m = &sim->scenario->machine;
     uint32_t per_core = (uint32_t)m->threads, per_die = (uint32_t)m->cores * per_core;
     uint32_t per_socket = (uint32_t)m->dies * per_die;
-    uint32_t nodes = (uint32_t)(m->nodes ? m->nodes : m->sockets);
+    uint64_t nodes = machine_node_count(m);
 
     for (uint32_t cpu = 0; cpu < sim->ncpus; cpu++)
         sim->places[cpu] = (struct cpu_place){
@@ -44,7 +44,7 @@ static void places_fill(struct sim *sim)
             .core = cpu / per_core,
             .llc = cpu / per_die,
             .socket = cpu / per_socket,
-            .node = (uint32_t)((uint64_t)cpu * nodes / sim->ncpus),
+            .node = (uint32_t)(cpu * nodes / sim->ncpus),
             .asym_prio = (int32_t)(range_value(&m->priority, cpu, 0) / FRACTION_ONE * CPUS_MAX) -
                          (int32_t)cpu,
         };
@@ -67,7 +67,7 @@ static void machine_build(struct sim *sim)
 {
     const struct machine_config *m = &sim->scenario->machine;
 
-    sim->ncpus = (uint32_t)(m->sockets * m->dies * m->cores * m->threads);
+    sim->ncpus = (uint32_t)machine_cpu_count(m);
     sim->places = sim_alloc(sim->ncpus, sizeof(*sim->places));
     sim->cpus = sim_alloc(sim->ncpus, sizeof(*sim->cpus));
     sim->taken = sim_alloc(sim->ncpus, sizeof(struct runq *));
@@ -184,12 +184,24 @@ void vm_start(struct sim *sim, struct sim_vm *vm)
         vcpu_start(sim, &vm->vcpus[i]);
 }
 
+void vm_finish(struct sim *sim, struct sim_vm *vm)
+{
+    ASSERT(vm->finished_at == NS_NEVER);
+    vm->finished_at = sim->now;
+    sim->vms_left--;
+}
+
+double sim_measured_seconds(const struct sim *sim)
+{
+    return (double)(sim->now - sim->measured_from) / (double)NS_PER_SEC;
+}
+
 struct sim *sim_new(const struct scenario *scenario, uint64_t seed)
 {
     struct sim *sim = sim_alloc(1, sizeof(*sim));
 
     sim->scenario = scenario;
-    sim->now = NS_PER_SEC; /* 0 would make "long ago" hard to say */
+    sim->now = SIM_BEGIN;
     sim->end = sim->now + scenario->run.duration;
     sim->measured_from = sim->now + scenario->run.warmup;
     random_seed(&sim->random, seed);

@@ -29,6 +29,8 @@
 #define WORK_PER_NS  1024u
 #define WORK_FOREVER UINT64_MAX
 
+#define SIM_BEGIN    NS_PER_SEC /* the clock at the start; 0 would make "long ago" hard to say */
+
 struct sim;
 struct sim_vm;
 
@@ -43,7 +45,7 @@ enum vcpu_segment {
 /* Since the end of the warm-up; what the scheduler counts itself is remembered as it was then. */
 struct vcpu_counts {
     uint64_t halts, interrupts, kicks, yields, ple_exits;
-    uint64_t spin_ns, remote_ns, cold_ns;
+    uint64_t spin_ns, remote_ns;
     uint64_t run_before, wait_before, capped_before, migrations_before;
 };
 
@@ -115,7 +117,8 @@ struct sim_vm {
     struct sim_vnode *vnodes;      /* as placement has them */
     uint32_t boosted;              /* vCPU that the last pause-loop exit yielded to */
     uint32_t done;                 /* vCPUs that have finished */
-    ns_t started_at, finished_at;  /* NS_NEVER: not yet */
+    ns_t started_at;               /* 0: not yet */
+    ns_t finished_at;              /* NS_NEVER: not yet */
     struct histogram wake_latency; /* ns from wake to pick */
     void *state;                   /* the workload's, zeroed */
     struct event tick;             /* the workload's own timer */
@@ -173,6 +176,12 @@ void sim_free(struct sim *sim);
 __attribute__((warn_unused_result)) bool sim_run(struct sim *sim);
 
 void vm_start(struct sim *sim, struct sim_vm *vm);
+
+/* All that it had to do is done. Once, and of a VM whose workload `ends`. */
+void vm_finish(struct sim *sim, struct sim_vm *vm);
+
+/* Of the run, without the warm-up, up to now. */
+double sim_measured_seconds(const struct sim *sim);
 
 /* ---- cpu.c ---- */
 void cpu_init_all(struct sim *sim);

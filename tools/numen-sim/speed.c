@@ -128,22 +128,15 @@ uint64_t speed_warm_up(struct sim *sim, struct sim_cpu *c)
     const struct machine_config *m = &sim->scenario->machine;
     struct vcpu *v = c->cur;
     const struct cpu_place *to = c->place, *from;
-    ns_t cost;
+    uint32_t warm_cpu = v->warm_cpu;
 
-    if (v->warm_cpu == c->cpu)
-        return 0;
-    from = &sim->places[v->warm_cpu];
-    if (v->warm_cpu == CPUMASK_NONE)
-        cost = 0;
-    else if (from->core == to->core)
-        cost = m->warm_core;
-    else if (from->llc == to->llc)
-        cost = m->warm_llc;
-    else if (from->node == to->node)
-        cost = m->warm_socket;
-    else
-        cost = m->warm_node;
     v->warm_cpu = c->cpu;
-    v->counts.cold_ns += cost;
-    return cost * WORK_PER_NS;
+    if (warm_cpu == c->cpu || warm_cpu == CPUMASK_NONE)
+        return 0;
+    from = &sim->places[warm_cpu];
+    if (from->core == to->core)
+        return m->warm_core * WORK_PER_NS;
+    if (from->llc == to->llc)
+        return m->warm_llc * WORK_PER_NS;
+    return (from->node == to->node ? m->warm_socket : m->warm_node) * WORK_PER_NS;
 }

@@ -51,7 +51,7 @@ static ns_t picture_end(const struct sim *sim)
 
 static double x_of(const struct sim *sim, ns_t at)
 {
-    ns_t begin = NS_PER_SEC, end = picture_end(sim);
+    ns_t begin = SIM_BEGIN, end = picture_end(sim);
 
     at = MIN(at, end);
     return LEFT + (double)(at - begin) * WIDTH / (double)MAX(end - begin, 1u);
@@ -66,13 +66,13 @@ static void draw_span(const struct sim *sim, const struct record_span *s, FILE *
             "<title>%s/%u on CPU %u, %.3f to %.3f ms</title></rect>\n",
             from, strip_top(sim, s->cpu), to - from, STRIP - 2, hue_of(s->v->vm),
             lightness_of(s->v), s->v->vm->name, s->v->index, s->cpu,
-            (double)(s->from - NS_PER_SEC) / 1e6,
-            (double)(MIN(s->to, picture_end(sim)) - NS_PER_SEC) / 1e6);
+            (double)(s->from - SIM_BEGIN) / 1e6,
+            (double)(MIN(s->to, picture_end(sim)) - SIM_BEGIN) / 1e6);
 }
 
 static void draw_axis(const struct sim *sim, int bottom, FILE *out)
 {
-    double ms = (double)(picture_end(sim) - NS_PER_SEC) / 1e6;
+    double ms = (double)(picture_end(sim) - SIM_BEGIN) / 1e6;
 
     for (int i = 0; i <= 10; i++) {
         int x = LEFT + WIDTH * i / 10;

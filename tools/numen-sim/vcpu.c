@@ -48,10 +48,8 @@ void vcpu_finish(struct sim *sim, struct vcpu *v)
 
     vcpu_halt(sim, v, NS_NEVER);
     v->interrupted = v->kicked = false;
-    if (++vm->done < vm->nvcpus || vm->finished_at != NS_NEVER)
-        return;
-    vm->finished_at = sim->now;
-    sim->vms_left--;
+    if (++vm->done == vm->nvcpus)
+        vm_finish(sim, vm);
 }
 
 void vcpu_charge(struct vcpu *v, ns_t ns)
@@ -78,15 +76,6 @@ void vcpu_release(struct sim *sim, struct vcpu *v, ns_t ns)
     begin(v, SEGMENT_COMPUTE, ns * WORK_PER_NS);
     if (c)
         cpu_poke(sim, c);
-}
-
-ns_t vcpu_left(struct sim *sim, struct vcpu *v)
-{
-    struct sim_cpu *c = cpu_of_vcpu(sim, v);
-
-    if (c)
-        cpu_account(sim, c);
-    return v->segment == SEGMENT_COMPUTE ? v->work / WORK_PER_NS : 0;
 }
 
 /* Out of HLT, whatever the reason. */

@@ -1,9 +1,9 @@
 /*
  * What a workload lets its vCPUs do.
  *
- * The first group begins a vCPU's next segment and is called from `next` alone. Everything a guest
- * pays for (exits for HLT, interrupts, hypercalls) is charged here, so that workloads do not have
- * to.
+ * The first group begins a vCPU's next segment and is called from a workload's `next` or `arrived`.
+ * Everything a guest pays for (exits for HLT, interrupts, hypercalls) is charged here, so that
+ * workloads do not have to.
  */
 #ifndef NUMEN_SIM_VCPU_H
 #define NUMEN_SIM_VCPU_H
@@ -42,19 +42,11 @@ void vcpu_interrupt(struct sim *sim, struct vcpu *from, struct vcpu *to);
  */
 void vcpu_kick(struct sim *sim, struct vcpu *from, struct vcpu *to);
 
-/* Cost that is added to the segment that comes next. */
+/* Cost that is paid before the present segment ends, or the one that `next` is about to begin. */
 void vcpu_charge(struct vcpu *v, ns_t ns);
 
 /* What it owes of that, in ns; it is forgiven, since somebody else will see to it. */
 ns_t vcpu_take_debt(struct vcpu *v);
-
-/* What is left of a compute segment, in ns, up to date. */
-ns_t vcpu_left(struct sim *sim, struct vcpu *v);
-
-static inline bool vcpu_is_on_cpu(const struct vcpu *v)
-{
-    return v->unit.state == UNIT_RUNNING;
-}
 
 /* ---- cpu.c's side ---- */
 

@@ -59,7 +59,7 @@ static void measure(struct sim *sim, struct sim_vm *vm)
 
 static uint32_t report(const struct sim *sim, const struct sim_vm *vm, struct metric metrics[])
 {
-    double seconds = (double)(sim->now - sim->measured_from) / (double)NS_PER_SEC;
+    double seconds = sim_measured_seconds(sim);
     uint64_t bursts = 0;
 
     for (uint32_t i = 0; i < vm->nvcpus; i++)

@@ -15,9 +15,7 @@
  * is 32,768 turns, about 100 us; KVM's ple_window was 4,096 cycles.
  */
 #include <stddef.h>
-#include <stdlib.h>
 
-#include "tools/numen-sim/memory.h"
 #include "tools/numen-sim/vcpu.h"
 #include "tools/numen-sim/workload_list.h"
 
@@ -26,7 +24,7 @@
 enum lock_kind { LOCK_SPIN, LOCK_TICKET, LOCK_TICKET_PLE, LOCK_TICKET_PV, LOCK_QUEUED };
 
 struct lock_params {
-    uint64_t kind, locks, think, hold, spread, transfer, threshold, ple, work;
+    uint64_t kind, locks, think, hold, spread, transfer, threshold, ple, rounds;
 };
 
 struct lock {
@@ -63,7 +61,7 @@ static const struct key keys[] = {
      "spinning before a paravirtual waiter halts"},
     {"ple", KEY_TIME, AT(ple), "1500ns", 0, NS_PER_MS, "",
      "pause-loop window of ticket-ple, ticket-pv and queued; 0: none"},
-    {"rounds", KEY_COUNT, AT(work), "0", 0, 1u << 30, "", "of each vCPU; 0: no end"},
+    {"rounds", KEY_COUNT, AT(rounds), "0", 0, 1u << 30, "", "of each vCPU; 0: no end"},
     KEY_END,
 };
 
@@ -245,7 +243,7 @@ static void next(struct sim *sim, struct vcpu *v)
     case STAGE_HOLD:
         release(sim, v);
         state->rounds++;
-        if (params_of(v)->work && state->rounds >= params_of(v)->work)
+        if (params_of(v)->rounds && state->rounds >= params_of(v)->rounds)
             vcpu_finish(sim, v);
         else
             think(sim, v);
@@ -270,7 +268,7 @@ static void arrived(struct sim *sim, struct vcpu *v, bool interrupted)
 
 static bool ends(const void *params)
 {
-    return ((const struct lock_params *)params)->work != 0;
+    return ((const struct lock_params *)params)->rounds != 0;
 }
 
 static void measure(struct sim *sim, struct sim_vm *vm)
@@ -282,7 +280,7 @@ static void measure(struct sim *sim, struct sim_vm *vm)
 
 static uint32_t report(const struct sim *sim, const struct sim_vm *vm, struct metric metrics[])
 {
-    double seconds = (double)(sim->now - sim->measured_from) / (double)NS_PER_SEC;
+    double seconds = sim_measured_seconds(sim);
     uint64_t rounds = 0;
 
     for (uint32_t i = 0; i < vm->nvcpus; i++)

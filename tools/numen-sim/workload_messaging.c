@@ -66,10 +66,8 @@ static void task_end(struct sim *sim, struct guest *g, struct guest_task *t)
     if (vm->ends[t->index].counted)
         return;
     vm->ends[t->index].counted = true;
-    if (++vm->done < g->ntasks)
-        return;
-    g->vm->finished_at = sim->now;
-    sim->vms_left--;
+    if (++vm->done == g->ntasks)
+        vm_finish(sim, g->vm);
 }
 
 static void send(struct sim *sim, struct guest *g, struct vcpu *v, struct guest_task *t)

@@ -40,10 +40,8 @@ static void write_byte(struct sim *sim, struct guest *g, struct vcpu *v, struct 
     vm->full[other] = true;
     vm->turns++;
     guest_wake(sim, g, v, &g->tasks[other], true);
-    if (vm->turns != 2 * p->loops)
-        return;
-    g->vm->finished_at = sim->now;
-    sim->vms_left--;
+    if (vm->turns == 2 * p->loops)
+        vm_finish(sim, g->vm);
 }
 
 static void step(struct sim *sim, struct guest *g, struct vcpu *v, struct guest_task *t)

@@ -105,7 +105,7 @@ static uint32_t report(const struct sim *sim, const struct sim_vm *vm, struct me
         uint32_t permille;
     } cuts[] = {{"latency-p50", 500}, {"latency-p95", 950}, {"latency-p99", 990}};
     const struct server_vm *state = vm->state;
-    double seconds = (double)(sim->now - sim->measured_from) / (double)NS_PER_SEC;
+    double seconds = sim_measured_seconds(sim);
 
     metrics[0] = (struct metric){"rate", "requests/s", (double)state->done / seconds, true};
     for (uint32_t i = 0; i < ARRAY_SIZE(cuts); i++)
