@@ -156,7 +156,10 @@ static void sleep_on(uint32_t cpu)
     settle();
 }
 
-/* The CPU at or after a place that moves with `turn`, and that runs something. */
+/*
+ * The CPU at or after a place that moves with `turn`, and that runs something. The step is 2^32
+ * over the golden ratio (Knuth 6.4): any number of turns are spread evenly.
+ */
 static uint32_t busy_cpu(uint32_t turn)
 {
     uint32_t cpu = (uint32_t)((uint64_t)turn * 2654435761u % ncpus);

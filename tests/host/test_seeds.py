@@ -65,9 +65,9 @@ vm.hog.workload=cpu
 [variant noise half]
 label=half
 vm.hog.workload=burst
-[ablation resist]
-label=without SMT
-options.smt=off
+[ablation smt-aware]
+label=without SMT-awareness
+options.sched_smt_aware=off
 """
 
 

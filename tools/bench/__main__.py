@@ -4,9 +4,9 @@
     tools/bench [exits] [boot] [topology] [alloc] [sched]    all by default; results in build/bench.json
 
 exits and boot run the image under Bochs, whose clock counts instructions; topology, alloc and sched run
-the image's pure code hosted, under valgrind's callgrind, and sched also runs numen-sim. None depends on the machine it is run on, and two
-runs count the same. Each is a file here with a function bench() that prints a table and returns what goes
-into build/bench.json.
+the image's pure code hosted, under valgrind's callgrind, and sched also runs numen-sim. None depends on
+the machine it is run on, and two runs count the same. Each is a file here with a function bench() that
+prints a table and returns what goes into build/bench.json.
 """
 import json
 import os

@@ -26,7 +26,10 @@ OPERATIONS = {
 
 SCENARIOS = callgrind.ROOT / "tests/sim/bench"
 SIMULATOR = callgrind.BUILD / "host/numen-sim"
-WEIGHTS = {"one": 1, "two": 2, "four": 4}  # of the VMs in fairness.ini, whose names end in a number
+# As fairness.ini has them; the names of its VMs end in a number.
+WEIGHTS = {"one": 1, "two": 2, "four": 4}
+FAIRNESS_CPUS = 4
+FAIRNESS_SECONDS = 10
 FAIRNESS_AIM = 1.0  # per cent
 NOISE = {"idle": 0, "half": 8, "over": 32}  # vCPUs that never sleep, on 16 CPUs
 PERCENTILES = ("p50", "p95", "p99")
@@ -132,8 +135,8 @@ def fairness():
     """The largest distance of a vCPU's run time from what its weight is due, in per cent of that."""
     vms = simulate("fairness.ini")["vms"]
     runs = {name: vm["run"]["median"] for name, vm in vms.items()}
-    due = waterfilled({name: WEIGHTS[name.rstrip("0123456789")] for name in runs}, 4)
-    ideal = {name: cpus * 10 for name, cpus in due.items()}
+    due = waterfilled({name: WEIGHTS[name.rstrip("0123456789")] for name in runs}, FAIRNESS_CPUS)
+    ideal = {name: cpus * FAIRNESS_SECONDS for name, cpus in due.items()}
     error = max(abs(runs[name] - ideal[name]) / ideal[name] for name in runs)
     return {"run_s": runs, "due_s": {name: round(s, 4) for name, s in ideal.items()},
             "error_percent": round(100 * error, 3)}

@@ -2,10 +2,12 @@
 
 numen-sim reads the file as it is and passes over the sections that are read here:
 
-    [acceptance]      seed=, title=, source=, claim.N= lines for people; seeds= if more than --seeds;
-                      default=trade: Numen's default is not held against the arms
+    [acceptance]      seed=, title=, source=, claim.N= lines for people; seeds= how many random ones,
+                      unless --seeds says so; default=trade: Numen's default is not held against
+                      the arms
     [arm a] [arm b] [arm default]    label= and settings: the same scenario, one option changed
-    [row ID]          name=, metric=, unit=, better=, seed_a=, seed_b=, claim=, and settings; see Row
+    [row ID]          name=, metric= (runs.py), unit=, better=, seed_a=, seed_b=, claim= (judge.py),
+                      axes=, ablate=, group= and tried= for the report, drop= VMs, and settings
     [variant AXIS ID] label=, declared=yes for one of an axis, and settings: rows with axes=AXIS are run
                       with each; only the declared one is judged
     [ablation ID]     label= and settings: Numen's default without something, for rows with ablate=yes
