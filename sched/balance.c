@@ -122,7 +122,8 @@ static bool pays(const struct sched *s, const struct gap *g, const struct unit *
         return true;
     here = ((uint64_t)cpus_of(g->high) << LOAD_FRAC_BITS << 10) / MAX(g->high_load, one);
     there = ((uint64_t)cpus_of(g->low) << LOAD_FRAC_BITS << 10) / (g->low_load + one);
-    there = MIN(there, 1024u) * 10 / MAX(distance_between(s, g->high, g->low), 10u);
+    there = MIN(there, 1024u) * DISTANCE_LOCAL /
+            MAX(distance_between(s, g->high, g->low), DISTANCE_LOCAL);
     return there > MIN(here, 1024u);
 }
 

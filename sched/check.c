@@ -7,8 +7,8 @@
 #include "sched/runq.h"
 
 /*
- * Reads the idle masks and online of the runqueue, cur and online of its CPUs, and what core_check
- * reads; writes nothing.
+ * Reads the idle masks, online and cores of the runqueue, cur and online of its CPUs, and what
+ * core_check reads; writes nothing.
  */
 static void check_masks(const struct sched *s, const struct runq *rq)
 {
@@ -50,7 +50,7 @@ static void check_hints(const struct sched *s, const struct runq *rq)
 
 /*
  * Height-balanced trees: the recursion is at most 2 log2(n) deep. Returns the number of units.
- * Reads the queue, and run_cpus, reach, order and state of its units; writes nothing.
+ * Reads the queue, and run_cpus, reach, last_bit, order and state of its units; writes nothing.
  */
 static uint32_t check_subtree(const struct runq *rq, const struct unit *u)
 {

@@ -2,10 +2,11 @@
  * Who runs next on this CPU, and until when.
  *
  * Candidates are what runs, what was reserved for this CPU, and the best queued unit that may run
- * here. Order of rules: a directed yield's target; then, unless it yielded, the running unit while
- * the rate limit protects it; then credit. What runs keeps its CPU on a tie, and against a unit
- * that last ran elsewhere and is not ahead by migrate_resist. With nothing local a waiting unit is
- * pulled from a neighbour before the CPU goes idle.
+ * here, or one hardly behind it whose caches are warm here. Order of rules: a directed yield's
+ * target; then, unless it yielded, the running unit while the rate limit protects it; then credit.
+ * What runs keeps its CPU on a tie, and against a unit that last ran elsewhere and is not ahead by
+ * migrate_resist. With nothing local a waiting unit is pulled from a neighbour before the CPU goes
+ * idle.
  *
  * Reset: when neither what was picked nor anything that waits has credit left. A directed yield may
  * pick a unit without credit while others have some, and that is no reason for one.
@@ -17,6 +18,8 @@
  * The previous unit is LEAVING when it is not the one returned, and in no queue before sched_saved.
  */
 #include "sched/runq.h"
+
+#define BURSTS 8 /* how many of a unit's last ones its burst_ns is an average of, about */
 
 /* A pick is one straight run of code: gcc alone would not inline these into two kinds of pick. */
 #define STEP static inline __attribute__((always_inline))
@@ -33,9 +36,9 @@ STEP bool may_stay(const struct sched_cpu *c, struct unit *cur, ns_t now)
 }
 
 /*
- * Running off its preferred CPUs while one of them is idle elsewhere, in a core as good as this.
- * Reads soft_cpus and soft_reach of the unit, packed, HINT_CORE or HINT_IDLE, smt_aware and
- * neighbour_wake; writes nothing.
+ * Running off its preferred CPUs while one of them is idle elsewhere, in a core as good as this and
+ * worth the move. Reads soft_cpus and soft_reach of the unit, packed, HINT_CORE or HINT_IDLE,
+ * smt_aware, neighbour_wake, and what neighbour_is_worth reads; writes nothing.
  */
 STEP bool is_homesick(const struct sched *s, const struct sched_cpu *c, const struct unit *u,
                       ns_t now)
@@ -176,8 +179,8 @@ STEP void take(struct sched *s, struct sched_cpu *c, struct unit *winner, ns_t n
 }
 
 /*
- * Reads wants, paused and run_ns; writes cur, state, burst_ns, kept_until, and what load_set_active
- * writes.
+ * Reads wants, paused, run_ns and what unit_runs_briefly reads; reads and writes woke_run and
+ * burst_ns; writes cur, state, kept_until, and what load_set_active writes.
  */
 STEP void switch_out(struct sched *s, struct sched_cpu *c, ns_t now)
 {
@@ -187,9 +190,9 @@ STEP void switch_out(struct sched *s, struct sched_cpu *c, ns_t now)
     atomic_set(&u->state, UNIT_LEAVING);
     if (!u->wants || u->paused) {
         load_set_active(s, u, false, now);
-        u->burst_ns += (u->run_ns - u->woke_run) / 8 - u->burst_ns / 8;
+        u->burst_ns += (u->run_ns - u->woke_run) / BURSTS - u->burst_ns / BURSTS;
         u->woke_run = u->run_ns;
-        c->kept_until = unit_runs_shortly(s, u) ? now + s->least_ns : now;
+        c->kept_until = unit_runs_briefly(s, u) ? now + s->least_ns : now;
     }
 }
 
@@ -282,7 +285,8 @@ static ns_t deadline_idle(struct sched *s, struct sched_cpu *c, bool in_core, ns
 
 /*
  * A reset clips what has most credit, so its lead over those that wait shrinks, and the deadline
- * that was set by the lead comes too late. Reads the masks, cur and its key, and given; arms CPUs.
+ * that was set by the lead comes too late. Reads online, idle, tickled, untimed, cur and its key,
+ * given and least_ns; writes nothing.
  */
 static void look_again(struct sched *s, const struct sched_cpu *c, ns_t now)
 {
@@ -299,8 +303,8 @@ static void look_again(struct sched *s, const struct sched_cpu *c, ns_t now)
 
 /*
  * What follows from a pick: reset and deadline. Reads cur, its credit, slice_min_ns, and what
- * waiting_credit, deadline_busy and core_turn_at read; writes balance_due, given, and key of what
- * was picked.
+ * waiting_credit, look_again, deadline_busy and core_turn_at read; writes balance_due, given, and
+ * key of what was picked.
  */
 STEP ns_t settle(struct sched *s, struct sched_cpu *c, struct unit *left, bool in_core, ns_t now)
 {

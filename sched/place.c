@@ -1,11 +1,12 @@
 /*
  * Where a unit that has become runnable goes.
  *
- * The order, within soft affinity first, then hard: a fully idle core, an idle
- * thread, a neighbouring runqueue with a fully idle core, a busy CPU whose unit has less credit;
- * else it queues. Where home has but a thread beside a busy one, a neighbour's idle core comes
- * first. A unit for which a CPU was found is reserved for it: it stands in that CPU's slot
- * and not in the queue, so no other CPU can take it before the tickled one comes.
+ * The order, within soft affinity first, then hard: for one that runs briefly its last CPU or a
+ * sibling; a fully idle core; one of a neighbouring runqueue, or else a thread there, if that is
+ * worth the move (worth.c); an idle thread; with none, any idle core of a neighbour; a busy CPU
+ * whose unit has less credit; else it queues. A unit for which a CPU was found is reserved for it:
+ * it stands in that CPU's slot and not in the queue, so no other CPU can take it before the tickled
+ * one comes.
  *
  * place_unit is called with the lock of u->rq and returns with the lock of what u->rq is then.
  *
@@ -119,7 +120,7 @@ static bool place_at_home(struct sched *s, struct unit *u, ns_t now)
 }
 
 /*
- * The CPU it last ran on, or an idle sibling, for a unit that runs shortly. NULL: it does not, or
+ * The CPU it last ran on, or an idle sibling, for a unit that runs briefly. NULL: it does not, or
  * they are not to be had. Reads whole_cores, the idle masks, and cpu, soft_cpus and burst_ns of the
  * unit; writes nothing.
  */
@@ -128,7 +129,7 @@ static struct sched_cpu *warm_cpu(const struct sched *s, const struct unit *u)
     struct sched_cpu *last = &s->cpus[u->cpu];
     uint64_t set;
 
-    if (s->whole_cores || last->rq != u->rq || !unit_runs_shortly(s, u))
+    if (s->whole_cores || last->rq != u->rq || !unit_runs_briefly(s, u))
         return NULL;
     set = idle_for(s, u->rq, u, u->soft_cpus & last->siblings);
     if (set & last->bit)
@@ -162,7 +163,7 @@ static bool place_core(struct sched *s, struct unit *u, bool roam, ns_t now)
 
 /*
  * Reads idle, HINT_IDLE, neighbour_wake, smt_aware, soft_cpus, run_cpus, soft_reach, reach, and
- * what idle_choose and neighbour_take read; writes what idle_choose, place_reserve and
+ * what warm_cpu, idle_choose and neighbour_take read; writes what idle_choose, place_reserve and
  * neighbour_take write.
  */
 static bool place_idle(struct sched *s, struct unit *u, ns_t now)

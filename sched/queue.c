@@ -1,11 +1,11 @@
 /*
  * The queue of a runqueue: a red-black tree of waiting units, best first.
  *
- * Each node also holds the or of its subtree's run_cpus and reach. With them the best unit that one
- * CPU may run, or that another runqueue may take, is found in O(log n), however many better ones
- * are pinned elsewhere: a unit that may not run here never ends nor lengthens the search. (reach is
- * folded onto 64 bits; above 64 runqueues a match may be false, and the caller looks at the unit
- * itself.)
+ * Each node also holds the or of its subtree's run_cpus, reach and last_bit. With them the best
+ * unit that one CPU may run, that another runqueue may take, or that last ran on a core, is found
+ * in O(log n), however many better ones are pinned elsewhere: a unit that may not run here never
+ * ends nor lengthens the search. (reach is folded onto 64 bits; above 64 runqueues a match may be
+ * false, and the caller looks at the unit itself.)
  *
  * Invariants: below_* is right in every node; equal orders stay first come, first served;
  * runq.reach is the root's below_reach.
@@ -14,7 +14,7 @@
 
 /*
  * The tree's macro calls this for nodes whose children changed; ancestors are refresh_upwards'.
- * Reads run_cpus and reach of `u`, below_cpus and below_reach of its children; writes those of `u`.
+ * Reads run_cpus, reach and last_bit of `u`, and below_* of its children; writes below_* of `u`.
  */
 static void augment(struct unit *u)
 {
@@ -58,8 +58,7 @@ RB_GENERATE_INTERNAL(unit_queue, unit, queue, order_compare, static)
 
 /*
  * Brings below_* of `u` and everything above it up to date, after its children changed. Reads
- * run_cpus and reach of those units; writes their below_cpus and below_reach, and reach of the
- * runqueue.
+ * run_cpus, reach and last_bit of those units; writes their below_*, and reach of the runqueue.
  */
 static void refresh_upwards(struct runq *rq, struct unit *u)
 {
@@ -70,8 +69,8 @@ static void refresh_upwards(struct runq *rq, struct unit *u)
 }
 
 /*
- * After a change of the masks of a queued unit. Reads its run_cpus and reach, and whole_cores;
- * writes below_cpus, below_reach and vm_cpus of it and what is above it, and reach of the runqueue.
+ * After a change of the masks of a queued unit. Reads its run_cpus, reach and last_bit, and
+ * whole_cores; writes below_* and vm_cpus of it and what is above it, and reach of the runqueue.
  */
 void queue_refresh(struct runq *rq, struct unit *u)
 {
@@ -82,8 +81,8 @@ void queue_refresh(struct runq *rq, struct unit *u)
 
 /*
  * An empty queue, and one of a single unit, are what two that take turns on a CPU always meet.
- * Reads run_cpus and reach of the unit; writes queue, its below_cpus and below_reach, and reach of
- * the runqueue.
+ * Reads run_cpus, reach and last_bit of the unit; writes queue, its below_*, and reach of the
+ * runqueue.
  */
 static void insert_alone(struct runq *rq, struct unit *u)
 {
@@ -96,7 +95,10 @@ static void insert_alone(struct runq *rq, struct unit *u)
     atomic_set(&rq->reach, u->reach);
 }
 
-/* Reads order, run_cpus and reach of the unit; writes the queue, HINT_WAITING set, and state. */
+/*
+ * Reads cpu, order, run_cpus and reach of the unit; writes its last_bit and state, and the queue,
+ * HINT_WAITING set.
+ */
 void queue_insert(struct sched *s, struct runq *rq, struct unit *u)
 {
     u->last_bit = s->cpus[u->cpu].rq == rq ? s->cpus[u->cpu].bit : 0;
@@ -114,8 +116,8 @@ void queue_insert(struct sched *s, struct runq *rq, struct unit *u)
 }
 
 /*
- * Reads run_cpus and reach of what is left; writes the queue but HINT_WAITING. State is the
- * caller's.
+ * Reads run_cpus, reach and last_bit of what is left; writes the queue but HINT_WAITING. State is
+ * the caller's.
  */
 void queue_remove(struct runq *rq, struct unit *u)
 {

@@ -15,7 +15,7 @@
  * "Pure": none but its arguments. Left out are what is set once, what only leads there (rq, cpu_of,
  * bit, siblings, tree links), and what the host is told. For short:
  * - credit of a unit: key, given of its runqueue, credit_init_ns and carryover_ns
- * - the queue: queue, vms, nr_queued, reach, HINT_WAITING; below_* and vm_cpus of its units
+ * - the queue: queue, vms, nr_queued, reach, HINT_WAITING; below_*, last_bit, vm_cpus of its units
  * - members: members, nr_members, max_weight and max_recip
  * - the idle masks: idle, tickled, smt_idle, packed, crowded, cursor and their hints
  * - the slot: reserved of a CPU; target and preferred of the unit in it
@@ -30,7 +30,9 @@
 #include "sched/sched.h"
 #include "sched/sched_host.h"
 
-#define RUNQ_NONE UINT32_MAX
+#define RUNQ_NONE      UINT32_MAX
+
+#define DISTANCE_LOCAL 10u /* of a SLIT: a node to itself (ACPI 6.4, 5.2.17) */
 
 RB_HEAD(unit_queue, unit);   /* by order, best first; equal orders first come first */
 RB_HEAD(unit_weights, unit); /* by weight, heaviest first */
@@ -90,7 +92,7 @@ struct sched_cpu {
     uint32_t cpu;          /* [i] */
     int32_t asym_class;    /* [i] kind of core: decides over a warm cache, CPU numbers do not */
     bool online;           /* [R] */
-    ns_t kept_until;       /* [R] for a unit that runs shortly and fell asleep here */
+    ns_t kept_until;       /* [R] for a unit that runs briefly and fell asleep here */
     const struct cpu_place *place; /* [i] */
     struct unit *saving;           /* [R] picked away from, not saved: under sched-gran=core only */
     struct sched_core core;        /* [R] of the core whose first sibling this is */
@@ -422,7 +424,7 @@ static inline int64_t credit_of_order(const struct sched *s, const struct runq *
  * From a wake-up to its next sleep it runs for less than a move is worth: its caches count for more
  * than a core of its own. Reads stay_warm, migrate_resist_ns and burst_ns; writes nothing.
  */
-static inline bool unit_runs_shortly(const struct sched *s, const struct unit *u)
+static inline bool unit_runs_briefly(const struct sched *s, const struct unit *u)
 {
     return s->params.stay_warm && u->burst_ns < s->params.migrate_resist_ns;
 }

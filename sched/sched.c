@@ -59,7 +59,9 @@ static void distances_fill(struct sched *s, const uint8_t *distance)
         uint64_t keys[NODES_MAX];
 
         for (uint32_t b = 0; b < s->nnodes; b++) {
-            s->distance[a][b] = distance ? distance[a * s->nnodes + b] : a == b ? 10 : 20;
+            s->distance[a][b] = distance ? distance[a * s->nnodes + b]
+                                : a == b ? DISTANCE_LOCAL
+                                         : 2 * DISTANCE_LOCAL;
             keys[b] = a == b ? a : ((uint64_t)s->distance[a][b] + 1) << 32 | b;
         }
         sort_u64(keys, s->nnodes);

@@ -59,7 +59,7 @@ struct sched_params {
     bool neighbour_wake; /* a waking unit may go at once to a neighbour's fully idle core */
     bool overdue_push;   /* a unit that waited for the rate limit goes to any idle thread */
     bool smt_spread;     /* a core going idle takes a unit from a core with two busy threads */
-    bool stay_warm;      /* units that run shortly stay with their caches */
+    bool stay_warm;      /* units that run briefly stay with their caches */
     bool soft_affinity;  /* look at soft affinity at all */
     bool numa_cost;      /* moving off the preferred CPUs must pay for the distance */
 };

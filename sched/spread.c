@@ -20,7 +20,7 @@ static ns_t ripe_at(const struct sched *s, const struct sched_cpu *from, const s
 
     if (!u || u->target != CPUMASK_NONE || !u->wants || u->paused)
         return NS_NEVER;
-    if (!affinity_allows(u, to->cpu) || !affinity_prefers(u, to->cpu))
+    if (!affinity_prefers(u, to->cpu))
         return NS_NEVER;
     return u->picked_at + s->least_ns;
 }
@@ -95,7 +95,7 @@ ns_t spread_ask(struct sched *s, struct runq *rq, uint64_t among, const struct s
 }
 
 /*
- * Until when the idle threads of a core are kept for units that run, and sleep, shortly: they are
+ * Until when the idle threads of a core are kept for units that run, and sleep, briefly: they are
  * back before a move has paid. Reads idle and kept_until of the siblings; writes nothing.
  */
 static ns_t kept_until(const struct sched *s, const struct sched_cpu *c)
@@ -109,8 +109,8 @@ static ns_t kept_until(const struct sched *s, const struct sched_cpu *c)
 
 /*
  * `c` has just gone idle. Returns when to look again, NS_NEVER when there is no need to. Reads
- * smt_spread, asym, HINT_PACKED, and what spread_for and ask_one read; writes what ask_one writes.
- * Locks of others are tried.
+ * smt_spread, asym, packed, HINT_PACKED, and what spread_for, kept_until and spread_ask read;
+ * writes what spread_ask writes. Locks of others are tried.
  */
 ns_t spread_pull(struct sched *s, struct sched_cpu *c, ns_t now)
 {

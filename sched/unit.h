@@ -38,11 +38,11 @@ struct sched;
 
 enum unit_state { UNIT_OFF, UNIT_QUEUED, UNIT_RESERVED, UNIT_RUNNING, UNIT_LEAVING, UNIT_PARKED };
 
-/* A decaying average and when it was last brought up to date; LOAD_FRAC_BITS of fraction. */
+/* Decaying averages, LOAD_FRAC_BITS of fraction. See load.c. */
 struct load {
-    uint64_t avg;
-    uint64_t recent;
-    ns_t at;
+    uint64_t avg;    /* over the load window */
+    uint64_t recent; /* over LOAD_RECENT_SHIFT, or the window if that is shorter */
+    ns_t at;         /* when they were last brought up to date */
 };
 
 /* Tags: [R] lock of the unit's runqueue, [c] CPU that runs it, [a] atomic glance, [i] set once. */
@@ -82,7 +82,7 @@ struct unit {
     uint64_t capped_ns;  /* [R] parked */
     uint64_t wakes;      /* [R] */
     uint64_t migrations; /* [R] picks on another CPU than the last one */
-    uint64_t woke_run;   /* [R] run_ns when it woke */
+    uint64_t woke_run;   /* [R] run_ns when it last fell asleep: what it woke with */
     uint64_t burst_ns;   /* [R] how long it usually runs from a wake-up to its next sleep */
     struct load load;    /* [R] share of time it was active */
 

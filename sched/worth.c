@@ -8,7 +8,7 @@
  * leaves only for a difference that is larger by that much, and comes home for one that is smaller:
  * the gap between the two keeps it from going to and fro.
  *
- * A unit that runs shortly between two sleeps (unit_runs_shortly) has nothing to gain: cold caches
+ * A unit that runs briefly between two sleeps (unit_runs_briefly) has nothing to gain: cold caches
  * cost it more than a thread beside a busy one does.
  *
  * Loads are read without locks: an answer is a good guess.
@@ -17,24 +17,27 @@
 
 #define MEMORY_SHARE_PERCENT 10u
 
-/* Of the runqueues of `u` this is a preferred one, or it has no preference. Reads soft_reach. */
+/*
+ * Of the runqueues of `u` this is a preferred one, or it has no preference. Reads soft_reach;
+ * writes nothing.
+ */
 static bool prefers(const struct unit *u, const struct runq *rq)
 {
     return !u->soft_reach || (u->soft_reach & rq->fold);
 }
 
-/* What memory between two nodes takes from this load. Reads numa_cost and distance. */
+/* What memory between two nodes takes from this load. Reads numa_cost; writes nothing. */
 static uint64_t remote_part(const struct sched *s, const struct runq *a, const struct runq *b,
                             uint64_t load)
 {
     uint32_t distance = s->distance[a->node][b->node];
 
-    if (!s->params.numa_cost || distance <= 10)
+    if (!s->params.numa_cost || distance <= DISTANCE_LOCAL)
         return 0;
-    return load / 100 * MEMORY_SHARE_PERCENT * (distance - 10) / 10;
+    return load / 100 * MEMORY_SHARE_PERCENT * (distance - DISTANCE_LOCAL) / DISTANCE_LOCAL;
 }
 
-/* Reads the runqueue's recent load, nr_active and load_window_shift. */
+/* Reads the runqueue's recent load, nr_active and load_window_shift; writes nothing. */
 static uint64_t recent_load(const struct sched *s, const struct runq *rq, ns_t now)
 {
     return load_recent(&rq->load, atomic_get(&rq->nr_active), now, s->params.load_window_shift);
@@ -61,8 +64,8 @@ static bool is_fuller(const struct runq *from, uint64_t here, const struct runq 
 
 /*
  * `u` is in u->rq, whose lock is held, and has a thread to run on there. Is `to` better, where a
- * whole `core` is idle or a thread? Reads loads, online and cores of both, and burst_ns, load,
- * soft_cpus and soft_reach of the unit; writes nothing.
+ * whole `core` is idle or a thread? Reads loads, online and cores of both, numa_cost, and burst_ns,
+ * load, soft_cpus and soft_reach of the unit; writes nothing.
  */
 bool worth_moving(const struct sched *s, const struct unit *u, const struct runq *to, bool core,
                   ns_t now)
@@ -74,7 +77,7 @@ bool worth_moving(const struct sched *s, const struct unit *u, const struct runq
     uint64_t step = own;
     bool homewards = !u->soft_cpus && prefers(u, to);
 
-    if (!homewards && unit_runs_shortly(s, u))
+    if (!homewards && unit_runs_briefly(s, u))
         return false;
     if ((homewards || (core && (u->soft_reach || here > cores_of(from)))) &&
         there + own <= cores_of(to))
@@ -88,9 +91,10 @@ bool worth_moving(const struct sched *s, const struct unit *u, const struct runq
 
 /*
  * `u` would have to wait in u->rq. Is an idle core of `to` better? Not on another node for one that
- * runs shortly: it will have had its turn before its caches are there. Reads burst_ns.
+ * runs briefly: it will have had its turn before its caches are there. Reads what unit_runs_briefly
+ * reads; writes nothing.
  */
 bool worth_waking(const struct sched *s, const struct unit *u, const struct runq *to)
 {
-    return u->rq->node == to->node || !unit_runs_shortly(s, u);
+    return u->rq->node == to->node || !unit_runs_briefly(s, u);
 }

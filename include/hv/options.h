@@ -96,7 +96,7 @@ enum option_ple { PLE_OFF, PLE_ON, PLE_AUTO };
     X(BOOL, sched_smt_spread, "sched_smt_spread", true, 0, 0, "", RUNTIME,                       \
       "A core that goes idle takes a unit from a core with two busy threads.")                   \
     X(BOOL, sched_stay_warm, "sched_stay_warm", true, 0, 0, "", RUNTIME,                         \
-      "Units that run shortly stay on their core, and CPUs take those that last ran on them.")   \
+      "Units that run briefly stay on their core, and CPUs take those that last ran on them.")   \
     X(BOOL, sched_soft_affinity, "sched_soft_affinity", true, 0, 0, "", RUNTIME,                 \
       "Prefer the CPUs of a unit's soft affinity, by default those of its home nodes.")          \
     X(BOOL, sched_numa_cost, "sched_numa_cost", true, 0, 0, "", RUNTIME,                         \

@@ -6,11 +6,10 @@ VM on average.
 """
 from concurrent.futures import ThreadPoolExecutor
 
-from cases import Case
+from cases import APART_US, Case
 from guests import Shape
 
 EIGHT = Shape(cores=8, memory=256)
-APART_US = 2300
 AT_A_TIME = 2
 SEEDS = 12  # random ones, of numen-sim
 LOADS = (1, 2, 3, 4)
