@@ -69,6 +69,10 @@ static bool read_options(struct reader *r)
         if (id == OPTION_COUNT)
             return wrong(r, l->number, "option %s is unknown; docs/parameters.md lists them",
                          l->name);
+        if (!option_is_simulated(id))
+            return wrong(r, l->number,
+                         "option %s changes nothing here; numa and those of the scheduler do",
+                         l->name);
         if (option_set(o, id, l->value)) {
             option_takes(id, takes, sizeof(takes));
             return wrong(r, l->number, "%s=%s: %s takes %s", l->name, l->value, l->name, takes);
@@ -332,7 +336,7 @@ void scenario_help(FILE *out)
     keys_print(run_keys, out);
     fprintf(out, "[machine]\n");
     keys_print(machine_keys, out);
-    fprintf(out, "[options]\n  the words of Numen's command line, docs/parameters.md\n"
+    fprintf(out, "[options]\n  numa and the scheduler's of docs/parameters.md\n"
                  "[vm NAME]\n  the words of a guest's line, and\n"
                  "  workload       what its vCPUs do\n");
     keys_print(vm_keys, out);

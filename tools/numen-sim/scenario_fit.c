@@ -93,6 +93,10 @@ static bool option_fits(const struct scenario_action *a, char *fault)
     char takes[96];
 
     options_default(&scratch);
+    if (!option_is_simulated(id)) {
+        say(fault, "option %s changes nothing here; those of the scheduler do", a->name);
+        return false;
+    }
     if (option_table[id].when != OPTION_WHEN_RUNTIME) {
         say(fault, "option %s is for the start, in [options]; it does not change later", a->name);
         return false;

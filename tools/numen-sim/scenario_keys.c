@@ -84,6 +84,22 @@ bool guest_has_key(const char *name)
     return false;
 }
 
+bool option_is_simulated(enum option_id id)
+{
+    switch (id) {
+    case OPTION_console:
+    case OPTION_com1:
+    case OPTION_panic:
+    case OPTION_loglvl:
+    case OPTION_smt:
+    case OPTION_maxcpus:
+    case OPTION_ple:
+        return false;
+    default:
+        return true;
+    }
+}
+
 static bool split_name(struct scenario_action *a, const char *name)
 {
     const char *point = strchr(name, '.');

@@ -20,6 +20,9 @@ int scenario_parts_fit(const struct scenario *s, char *fault);
 /* Is `name` a key of a boot module's line? */
 bool guest_has_key(const char *name);
 
+/* Does the option mean anything here? Else it is the image's alone. */
+bool option_is_simulated(enum option_id id);
+
 /* "500ms", "weight.web", "512": false when it is none of the known ones. */
 bool action_parse(struct scenario_action *a, const char *time, const char *name, const char *value);
 
