@@ -104,9 +104,10 @@ STEP struct unit *choose(const struct sched *s, struct sched_cpu *c, struct unit
 }
 
 /*
- * Rather than `best`, which last ran elsewhere, one that last ran on this CPU, or else its core,
- * and is behind it by no more than migrate_resist. Not one that yielded. Reads the queue, run_cpus,
- * key and order, and migrate_resist_ns; writes nothing.
+ * Rather than `best`, which last ran elsewhere, one that runs briefly, last ran on this CPU, or
+ * else its core, and is behind it by no more than migrate_resist. Not one that yielded, nor one
+ * that runs on and on: the one whose turn is put off would get less than its share for good. Reads
+ * the queue, run_cpus, burst_ns, key and order, and migrate_resist_ns; writes nothing.
  */
 static struct unit *warmer(const struct sched *s, const struct sched_cpu *c, struct unit *best)
 {
@@ -114,7 +115,7 @@ static struct unit *warmer(const struct sched *s, const struct sched_cpu *c, str
 
     if (!u)
         u = queue_best_warm(c->rq, c->siblings);
-    if (!u || !(u->run_cpus & c->bit) || u->order != u->key ||
+    if (!u || !unit_runs_briefly(s, u) || !(u->run_cpus & c->bit) || u->order != u->key ||
         (int64_t)(best->order - u->order) > (int64_t)s->params.migrate_resist_ns)
         return best;
     return u;

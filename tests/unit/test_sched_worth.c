@@ -178,11 +178,23 @@ static void test_burst_is_learnt(void **state)
     machine_free(m);
 }
 
-/* A CPU takes its own before one that is ahead by less than migrate_resist, not by more. */
+/*
+ * A CPU takes its own that runs briefly before one that is ahead by less than migrate_resist. One
+ * that runs on would go on to be ahead: the other's share comes first.
+ */
 static void test_pick_keeps_caches(void **state)
 {
+    static const struct {
+        ns_t burst_ns, behind_ns;
+        bool keeps;
+    } rows[] = {
+        {SHORT, 400 * NS_PER_US, true},
+        {SHORT, 600 * NS_PER_US, false},
+        {LONG, 400 * NS_PER_US, false},
+    };
+
     (void)state;
-    for (uint32_t i = 0; i < 2; i++) {
+    for (uint32_t i = 0; i < ARRAY_SIZE(rows); i++) {
         struct machine *m = machine_of(1, 2, 1);
         struct machine_unit *own = sleeper(m, 0, 0, LONG), *other = sleeper(m, 1, 0, LONG);
         struct runq *rq = own->unit.rq;
@@ -195,10 +207,11 @@ static void test_pick_keeps_caches(void **state)
         assert_int_equal(own->unit.state, UNIT_QUEUED);
         assert_int_equal(other->unit.state, UNIT_QUEUED);
         queue_remove(rq, &own->unit);
-        own->unit.key = other->unit.key - (i ? 600 : 400) * NS_PER_US;
+        own->unit.key = other->unit.key - rows[i].behind_ns;
         own->unit.order = own->unit.key;
+        own->unit.burst_ns = rows[i].burst_ns;
         queue_insert(m->s, rq, &own->unit);
-        assert_ptr_equal(machine_sleep(m, 0), i ? &other->unit : &own->unit);
+        assert_ptr_equal(machine_sleep(m, 0), rows[i].keeps ? &own->unit : &other->unit);
         machine_free(m);
     }
 }
