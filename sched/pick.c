@@ -286,18 +286,23 @@ static ns_t deadline_idle(struct sched *s, struct sched_cpu *c, bool in_core, ns
 
 /*
  * A reset clips what has most credit, so its lead over those that wait shrinks, and the deadline
- * that was set by the lead comes too late. Reads online, idle, tickled, untimed, cur and its key,
- * given and least_ns; writes nothing.
+ * that was set by the lead comes too late. One heavier than the best that waits keeps its deadline:
+ * what it lost by the clip was due to it. Reads online, idle, tickled, untimed, the queue, weights,
+ * cur and its key, given and least_ns; writes nothing.
  */
 static void look_again(struct sched *s, const struct sched_cpu *c, ns_t now)
 {
     struct runq *rq = c->rq;
     int64_t ceiling = (int64_t)(s->params.credit_init_ns + s->params.carryover_ns);
+    const struct unit *head = queue_best_for(rq, rq->online);
 
+    if (!head)
+        return;
     runq_for_each_bit (bit, rq->online & ~rq->idle & ~rq->tickled & ~rq->untimed & ~c->bit) {
         struct sched_cpu *other = runq_cpu(s, rq, bit);
 
-        if (other->cur && (int64_t)(other->cur->key + rq->given) > ceiling)
+        if (other->cur && other->cur->weight <= head->weight &&
+            (int64_t)(other->cur->key + rq->given) > ceiling)
             sched_host_arm(other->cpu, now + s->least_ns);
     }
 }
