@@ -89,10 +89,12 @@ static struct summary summarize(const struct sched *s, const struct unit *u, boo
  */
 void affinity_refresh(const struct sched *s, struct unit *u)
 {
+    uint32_t masks_at = atomic_get(&s->masks_at);
     struct summary sum = summarize(s, u, !u->hard.words);
 
     if (!sum.hard_online)
         sum = summarize(s, u, true);
+    u->masks_at = masks_at;
     u->hard_all = sum.hard_all;
     u->soft_none = !s->params.soft_affinity || !sum.soft_some || sum.soft_all;
     u->reach = sum.reach;

@@ -50,7 +50,7 @@ static struct unit *refresh_members(struct sched *s, struct runq *rq)
  * The machine's lock is held; takes each runqueue's in turn. Reads what refresh_members reads;
  * writes what it, place_withdraw and place_unit write.
  */
-static void refresh_all(struct sched *s, ns_t now) NO_THREAD_SAFETY
+static void refresh_once(struct sched *s, ns_t now) NO_THREAD_SAFETY
 {
     for (uint32_t id = 0; id < s->nrunqs; id++) {
         struct runq *rq = &s->runqs[id];
@@ -65,6 +65,20 @@ static void refresh_all(struct sched *s, ns_t now) NO_THREAD_SAFETY
         }
         spin_unlock(&rq->lock);
     }
+}
+
+/*
+ * Again while a unit with masks of before went, meanwhile, from a runqueue not yet looked at to one
+ * that was. Ends because a unit that was looked at does so no more. Reads and writes masks_at,
+ * masks_again, and as refresh_once does.
+ */
+static void refresh_all(struct sched *s, ns_t now)
+{
+    atomic_set(&s->masks_at, s->masks_at + 1);
+    do {
+        atomic_set(&s->masks_again, false);
+        refresh_once(s, now);
+    } while (atomic_get(&s->masks_again));
 }
 
 /*

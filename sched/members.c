@@ -109,6 +109,8 @@ void members_move(struct sched *s, struct unit *u, struct runq *to, ns_t now)
         atomic_set(&from->nr_active, from->nr_active - 1);
         atomic_set(&to->nr_active, to->nr_active + 1);
     }
+    if (u->masks_at != atomic_get(&s->masks_at))
+        atomic_set(&s->masks_again, true); /* refresh_all may be past `to` already */
     members_leave(from, u);
     members_join(to, u);
     credit_set(to, u, credit_ns);

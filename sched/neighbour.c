@@ -150,6 +150,22 @@ static struct sched_cpu *find_idle(struct sched *s, struct runq *rq, const struc
 }
 
 /*
+ * Found only because it shares a bit with a preferred one: a unit that looks for home would go to
+ * and fro between such neighbours of it. Reads fold_width, reach, soft_reach, and what
+ * affinity_local reads; writes nothing.
+ */
+static bool is_shared_bit(const struct sched *s, const struct unit *u, uint64_t reach,
+                          const struct runq *to)
+{
+    uint64_t hard, soft;
+
+    if (s->fold_width == 1 || reach != u->soft_reach || reach == u->reach)
+        return false;
+    affinity_local(s, to, u, &hard, &soft);
+    return !(soft & atomic_get(&to->online));
+}
+
+/*
  * Is any of them worth a move of `u`? As neighbour_take would find. Reads hints and what
  * worth_moving reads; writes nothing.
  */
@@ -164,7 +180,7 @@ bool neighbour_is_worth(const struct sched *s, const struct unit *u, enum runq_h
 
         if (!to)
             return false;
-        if (worth_moving(s, u, to, hint == HINT_CORE, now))
+        if (!is_shared_bit(s, u, reach, to) && worth_moving(s, u, to, hint == HINT_CORE, now))
             return true;
     }
     return false;
@@ -191,6 +207,8 @@ bool neighbour_take(struct sched *s, struct unit *u, enum runq_hint hint, uint64
 
         if (!to)
             return false;
+        if (is_shared_bit(s, u, reach, to))
+            continue;
         if (worth ? !worth_moving(s, u, to, hint == HINT_CORE, now) : !worth_waking(s, u, to))
             continue;
         if (!spin_trylock(&to->lock))

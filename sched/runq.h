@@ -125,6 +125,8 @@ struct sched {
     uint32_t fold_width;                    /* [Q] neighbours that share a bit of runq.fold */
     uint64_t fold_lowest;                   /* [Q] the lowest bit of each such group in a word */
     uint32_t ncpus_online;                  /* [S] */
+    uint32_t masks_at;                      /* [S, a] how often CPUs have come or gone */
+    bool masks_again;                       /* [a] a unit moved with masks of before that */
     struct cpu_place *places;               /* [i] own copy */
     uint32_t *runq_of;                      /* [Q] scratch of build.c, by CPU */
     uint64_t *scratch;                      /* [Q] likewise, 2 * ncpus words */

@@ -97,6 +97,7 @@ struct unit {
     struct cpumask soft;      /* [R] words NULL: no preference */
     bool hard_all;            /* [R] hard affinity excludes nothing (or nothing online is left) */
     bool soft_none;           /* [R] soft affinity prefers nothing within hard */
+    uint32_t masks_at;        /* [R] sched.masks_at when its masks were worked out */
     uint64_t soft_reach;      /* [R] runq.fold of those with a preferred CPU; 0: none */
     void *owner;              /* [i] the caller's */
     uint32_t vm_id, index;    /* [i] of the VM, and within it; for traces and listings */

@@ -17,6 +17,8 @@ void sched_host_kick(uint32_t cpu)
 {
     machine->cpus[cpu].kicked = true;
     machine->cpus[cpu].kicks++;
+    if (machine->on_kick)
+        machine->on_kick(machine, cpu);
 }
 
 void sched_host_arm(uint32_t cpu, ns_t deadline)

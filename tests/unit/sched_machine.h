@@ -56,6 +56,7 @@ struct machine {
     uint64_t events[TRACE_EVENT_COUNT];
     bool check;     /* sched_check after every event */
     uint32_t vm_id; /* of the units made next; 1 unless a test says otherwise */
+    void (*on_kick)(struct machine *m, uint32_t cpu); /* what others do just then; may be NULL */
 };
 
 /*

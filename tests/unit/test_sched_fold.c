@@ -156,6 +156,83 @@ static void test_pull_passes_over_offline_affinity(void **state)
     machine_free(m);
 }
 
+/*
+ * CPU 61 is its last preferred one, 62 and 63 share the bit: with all preferred ones taken it stays
+ * where it is, rather than go from one neighbour of home to the other for ever.
+ */
+static void test_neighbours_of_home_are_not_home(void **state)
+{
+    struct sched_params p;
+    struct machine *m;
+    struct machine_unit *u;
+
+    (void)state;
+    sched_params_default(&p);
+    p.arrangement = RUNQ_PER_CPU;
+    m = machine_new(2, 66, 1, 2, &p);
+    assert_int_equal(m->s->runqs[61].fold, m->s->runqs[63].fold);
+    for (uint32_t cpu = 0; cpu < 62; cpu++)
+        machine_wake(m, machine_hog(m, 256, 1ull << cpu));
+    machine_settle(m);
+    u = machine_unit(m, 256, 0, BIT(62) - 1);
+    u->run_ns = NS_PER_SEC;
+    machine_wake(m, u);
+    machine_run(m, m->now + NS_PER_SEC);
+    assert_in_range(u->unit.migrations, 0, 2);
+    machine_free(m);
+}
+
+/* CPU 3 runs out of work while the kick that CPU 0's coming sends to CPU 4 is under way. */
+static void sleep_on_cpu_3(struct machine *m, uint32_t cpu)
+{
+    struct unit *prev = m->cpus[3].cur;
+    ns_t deadline;
+
+    if (cpu != 4)
+        return;
+    m->on_kick = NULL;
+    sched_sleep(m->s, 3, m->now);
+    m->cpus[3].cur = sched_pick(m->s, 3, m->now, &deadline);
+    m->cpus[3].deadline = deadline;
+    sched_saved(m->s, prev, m->now);
+}
+
+/*
+ * A CPU comes back, and the one unit that is kept to it is stolen, just then, from a runqueue that
+ * has not been told into one that has: its masks are worked out anew all the same.
+ */
+static void test_moved_while_a_cpu_comes(void **state)
+{
+    struct machine *m = machine_of(8);
+    struct machine_unit *u, *v;
+
+    (void)state;
+    m->check = false; /* kicks come amid a change */
+    assert_int_equal(sched_cpu_offline(m->s, 0, m->now), 0);
+    m->cpus[0].online = false;
+    for (uint32_t cpu = 1; cpu < 8; cpu++)
+        if (cpu != 4)
+            machine_wake(m, machine_hog(m, 256, 1ull << cpu));
+    v = machine_hog(m, 256, 1ull << 4);
+    machine_wake(m, v);
+    machine_settle(m);
+    u = machine_hog(m, 256, 1ull << 5);
+    machine_wake(m, u);
+    machine_affinity(m, u, 1, 0); /* offline: anywhere */
+    machine_affinity(m, v, 1, 0);
+    machine_settle(m);
+    m->on_kick = sleep_on_cpu_3;
+    assert_int_equal(sched_cpu_online(m->s, 0, m->now), 0);
+    m->cpus[0].online = true;
+    assert_null(m->on_kick);
+    machine_settle(m);
+    machine_run(m, m->now + NS_PER_SEC);
+    assert_false(u->unit.hard_all);
+    assert_int_equal(u->unit.cpu, 0);
+    sched_check(m->s);
+    machine_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,6 +241,8 @@ int main(void)
         cmocka_unit_test(test_pinned_to_a_node),
         cmocka_unit_test(test_local_masks),
         cmocka_unit_test(test_pull_passes_over_offline_affinity),
+        cmocka_unit_test(test_neighbours_of_home_are_not_home),
+        cmocka_unit_test(test_moved_while_a_cpu_comes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
