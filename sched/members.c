@@ -89,10 +89,10 @@ static void share_move(uint64_t *from, uint64_t *to, uint64_t share)
 }
 
 /*
- * Both locks held; `u` is in no queue, in no slot and on no CPU. Reads active, credit,
+ * Both locks held; `u` is in no queue, in no slot and on no CPU. Reads active, credit, masks_at,
  * load_window_shift, and what affinity_local reads; reads and writes the unit's load, and load and
- * nr_active of both runqueues; writes their members, and rq, key, order, run_cpus and soft_cpus of
- * the unit.
+ * nr_active of both runqueues; writes their members, and rq, key, order, moved_at, run_cpus and
+ * soft_cpus of the unit; masks_again.
  */
 void members_move(struct sched *s, struct unit *u, struct runq *to, ns_t now)
 {
@@ -113,6 +113,7 @@ void members_move(struct sched *s, struct unit *u, struct runq *to, ns_t now)
         atomic_set(&s->masks_again, true); /* refresh_all may be past `to` already */
     members_leave(from, u);
     members_join(to, u);
+    u->moved_at = now;
     credit_set(to, u, credit_ns);
     u->order = u->key;
     affinity_local(s, to, u, &u->run_cpus, &u->soft_cpus);

@@ -98,6 +98,7 @@ struct unit {
     bool hard_all;            /* [R] hard affinity excludes nothing (or nothing online is left) */
     bool soft_none;           /* [R] soft affinity prefers nothing within hard */
     uint32_t masks_at;        /* [R] sched.masks_at when its masks were worked out */
+    ns_t moved_at;            /* [R] when it came to its runqueue */
     uint64_t soft_reach;      /* [R] runq.fold of those with a preferred CPU; 0: none */
     void *owner;              /* [i] the caller's */
     uint32_t vm_id, index;    /* [i] of the VM, and within it; for traces and listings */

@@ -6,7 +6,9 @@
  * on average, or a difference in load larger than the unit itself makes. Away from its preferred
  * memory a unit is taken to lose a tenth (MEMORY_SHARE of its time, at twice the distance), so it
  * leaves only for a difference that is larger by that much, and comes home for one that is smaller:
- * the gap between the two keeps it from going to and fro.
+ * the gap between the two keeps it from going to and fro. Once it has been away for as long as the
+ * averages look back, any idle thread at home will do: two VMs that sit on each other's memory,
+ * both sides equally full, would stay so for good.
  *
  * A unit that runs briefly between two sleeps (unit_runs_briefly) has nothing to gain: cold caches
  * cost it more than a thread beside a busy one does.
@@ -65,7 +67,7 @@ static bool is_fuller(const struct runq *from, uint64_t here, const struct runq 
 /*
  * `u` is in u->rq, whose lock is held, and has a thread to run on there. Is `to` better, where a
  * whole `core` is idle or a thread? Reads loads, online and cores of both, numa_cost, and burst_ns,
- * load, soft_cpus and soft_reach of the unit; writes nothing.
+ * load, moved_at, soft_cpus and soft_reach of the unit; writes nothing.
  */
 bool worth_moving(const struct sched *s, const struct unit *u, const struct runq *to, bool core,
                   ns_t now)
@@ -77,6 +79,8 @@ bool worth_moving(const struct sched *s, const struct unit *u, const struct runq
     uint64_t step = own;
     bool homewards = !u->soft_cpus && prefers(u, to);
 
+    if (homewards && now >= u->moved_at + BIT(LOAD_RECENT_SHIFT))
+        return true;
     if (!homewards && unit_runs_briefly(s, u))
         return false;
     if ((homewards || (core && (u->soft_reach || here > cores_of(from)))) &&

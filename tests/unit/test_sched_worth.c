@@ -56,20 +56,25 @@ static const struct {
     ns_t burst_ns;
     uint64_t own, here, there;
     bool worth;
+    ns_t ago_ns; /* since it came to its runqueue */
 } moves[] = {
-    {"free cores there, crowded or not here", false, true, true, LONG, 80, 160, 100, true},
-    {"its own load does not fit the cores there", false, true, true, LONG, 80, 160, 130, false},
-    {"nor is a thread worth it for being idle", false, true, false, LONG, 80, 160, 100, false},
-    {"more to do here by more than it makes", false, true, false, LONG, 80, 330, 230, true},
-    {"by no more than remote memory takes", false, true, false, LONG, 80, 330, 245, false},
-    {"which is nothing without a preference", false, false, false, LONG, 80, 330, 245, true},
-    {"no preference, and room here", false, false, true, LONG, 80, 160, 0, false},
-    {"it runs briefly", false, true, true, SHORT, 80, 330, 0, false},
-    {"home has room", true, true, true, LONG, 80, 100, 110, true},
-    {"home has room for a short one, too", true, true, true, SHORT, 80, 100, 110, true},
-    {"home is full", true, true, true, LONG, 80, 100, 130, false},
-    {"what made it leave is not yet undone", true, true, true, LONG, 80, 280, 215, false},
-    {"here it is fuller than at home", true, true, true, LONG, 80, 330, 255, true},
+    {"free cores there, crowded or not here", false, true, true, LONG, 80, 160, 100, true, 0},
+    {"its own load does not fit the cores there", false, true, true, LONG, 80, 160, 130, false, 0},
+    {"nor is a thread worth it for being idle", false, true, false, LONG, 80, 160, 100, false, 0},
+    {"more to do here by more than it makes", false, true, false, LONG, 80, 330, 230, true, 0},
+    {"by no more than remote memory takes", false, true, false, LONG, 80, 330, 245, false, 0},
+    {"which is nothing without a preference", false, false, false, LONG, 80, 330, 245, true, 0},
+    {"no preference, and room here", false, false, true, LONG, 80, 160, 0, false, 0},
+    {"it runs briefly", false, true, true, SHORT, 80, 330, 0, false, 0},
+    {"home has room", true, true, true, LONG, 80, 100, 110, true, 0},
+    {"home has room for a short one, too", true, true, true, SHORT, 80, 100, 110, true, 0},
+    {"home is full", true, true, true, LONG, 80, 100, 130, false, 0},
+    {"what made it leave is not yet undone", true, true, true, LONG, 80, 280, 215, false, 0},
+    {"here it is fuller than at home", true, true, true, LONG, 80, 330, 255, true, 0},
+    {"away for long, whatever the loads", true, true, false, LONG, 80, 100, 230, true,
+     NS_PER_SEC / 4},
+    {"long here, without a preference", false, false, false, LONG, 80, 160, 100, false,
+     NS_PER_SEC / 4},
 };
 
 static void test_worth_moving(void **state)
@@ -81,6 +86,8 @@ static void test_worth_moving(void **state)
         struct machine_unit *u = sleeper(m, 0, soft, moves[i].burst_ns);
         bool worth;
 
+        u->unit.moved_at = m->now;
+        m->now += moves[i].ago_ns;
         set_load(m, 0, moves[i].here);
         set_load(m, 1, moves[i].there);
         u->unit.load.recent = moves[i].own * ONE / 100;
