@@ -14,11 +14,12 @@
 #include "sched/runq.h"
 #include "tests/unit/sched_machine.h"
 
-#define ONE    (1ull << LOAD_FRAC_BITS)
-#define SHORT  (100 * NS_PER_US)
-#define LONG   (5 * NS_PER_MS)
-#define HOME   0x0fu /* 2 sockets x 2 cores x 2 threads: the first socket */
-#define REMOTE 0xf0u
+#define ONE      (1ull << LOAD_FRAC_BITS)
+#define SHORT    (100 * NS_PER_US)
+#define LONG     (5 * NS_PER_MS)
+#define LONG_AGO (NS_PER_SEC / 4)
+#define HOME     0x0fu /* 2 sockets x 2 cores x 2 threads: the first socket */
+#define REMOTE   0xf0u
 
 static struct machine *machine_of(uint32_t sockets, uint32_t cores, uint32_t threads)
 {
@@ -52,29 +53,27 @@ static void set_load(struct machine *m, uint32_t runq, uint64_t percent)
 /* Of `own` per cent of a CPU, at home or away; is an idle core, or thread, elsewhere worth it? */
 static const struct {
     const char *what;
-    bool away, preference, core;
     ns_t burst_ns;
     uint64_t own, here, there;
-    bool worth;
     ns_t ago_ns; /* since it came to its runqueue */
+    bool away, preference, core;
+    bool worth;
 } moves[] = {
-    {"free cores there, crowded or not here", false, true, true, LONG, 80, 160, 100, true, 0},
-    {"its own load does not fit the cores there", false, true, true, LONG, 80, 160, 130, false, 0},
-    {"nor is a thread worth it for being idle", false, true, false, LONG, 80, 160, 100, false, 0},
-    {"more to do here by more than it makes", false, true, false, LONG, 80, 330, 230, true, 0},
-    {"by no more than remote memory takes", false, true, false, LONG, 80, 330, 245, false, 0},
-    {"which is nothing without a preference", false, false, false, LONG, 80, 330, 245, true, 0},
-    {"no preference, and room here", false, false, true, LONG, 80, 160, 0, false, 0},
-    {"it runs briefly", false, true, true, SHORT, 80, 330, 0, false, 0},
-    {"home has room", true, true, true, LONG, 80, 100, 110, true, 0},
-    {"home has room for a short one, too", true, true, true, SHORT, 80, 100, 110, true, 0},
-    {"home is full", true, true, true, LONG, 80, 100, 130, false, 0},
-    {"what made it leave is not yet undone", true, true, true, LONG, 80, 280, 215, false, 0},
-    {"here it is fuller than at home", true, true, true, LONG, 80, 330, 255, true, 0},
-    {"away for long, whatever the loads", true, true, false, LONG, 80, 100, 230, true,
-     NS_PER_SEC / 4},
-    {"long here, without a preference", false, false, false, LONG, 80, 160, 100, false,
-     NS_PER_SEC / 4},
+    {"free cores there, crowded or not here", LONG, 80, 160, 100, 0, false, true, true, true},
+    {"its own load does not fit the cores there", LONG, 80, 160, 130, 0, false, true, true, false},
+    {"nor is a thread worth it for being idle", LONG, 80, 160, 100, 0, false, true, false, false},
+    {"more to do here by more than it makes", LONG, 80, 330, 230, 0, false, true, false, true},
+    {"by no more than remote memory takes", LONG, 80, 330, 245, 0, false, true, false, false},
+    {"which is nothing without a preference", LONG, 80, 330, 245, 0, false, false, false, true},
+    {"no preference, and room here", LONG, 80, 160, 0, 0, false, false, true, false},
+    {"it runs briefly", SHORT, 80, 330, 0, 0, false, true, true, false},
+    {"home has room", LONG, 80, 100, 110, 0, true, true, true, true},
+    {"home has room for a short one, too", SHORT, 80, 100, 110, 0, true, true, true, true},
+    {"home is full", LONG, 80, 100, 130, 0, true, true, true, false},
+    {"what made it leave is not yet undone", LONG, 80, 280, 215, 0, true, true, true, false},
+    {"here it is fuller than at home", LONG, 80, 330, 255, 0, true, true, true, true},
+    {"away for long, whatever the loads", LONG, 80, 100, 230, LONG_AGO, true, true, false, true},
+    {"long here, without a preference", LONG, 80, 160, 100, LONG_AGO, false, false, false, false},
 };
 
 static void test_worth_moving(void **state)
