@@ -5,7 +5,7 @@
 # only those *_host.h functions that the code under test calls.
 
 # Of kernel/, what needs no machine: it is tested hosted, though the folder is not pure.
-HOSTED_KERNEL := $(addprefix kernel/,format.c log.c json.c topology_json.c line_edit.c mixer.c \
+HOSTED_KERNEL := $(addprefix kernel/,format.c lock.c log.c json.c topology_json.c line_edit.c mixer.c \
                                      guest_output.c screen.c screen_picture.c)
 
 # Of arch/, what decides without touching a register: it acts through structs of operations.
@@ -73,7 +73,7 @@ build/coverage/test_%: build/coverage/obj/tests/unit/test_%.o build/coverage/lib
 # the flags of its address space, with its string functions
 BENCHES      := $(patsubst tests/bench/bench_%.c,$(B)/bench/%,$(wildcard tests/bench/bench_*.c))
 BENCH_CFLAGS  = $(filter-out -mcmodel=kernel,$(IMAGE_CFLAGS))
-BENCH_PURE   := $(filter-out kernel/%,$(PURE_SRCS)) kernel/format.c kernel/string.c
+BENCH_PURE   := $(filter-out kernel/%,$(PURE_SRCS)) kernel/format.c kernel/lock.c kernel/string.c
 
 $(B)/bench/obj/%.o: %.c mk/image.mk mk/hosted.mk
 	@mkdir -p $(@D)

@@ -24,6 +24,7 @@
 #include "arch/x86/tsc.h"
 #include "boot/warn.h"
 #include "kernel/arch.h"
+#include "kernel/lock.h"
 #include "kernel/machine.h"
 #include "kernel/mem.h"
 #include "kernel/printk.h"
@@ -34,6 +35,8 @@ void arch_early_init(void)
     cpu_area_early();
     features_init();
     features_setup_cpu();
+    if (cpu_features.hypervisor)
+        lock_waiters_barge();
     cpuid_capture(cpu_this()->arch);
 }
 

@@ -51,6 +51,7 @@ static void read_basic(struct cpu_features *f)
     f->x2apic = leaf1.ecx & CPUID_1_ECX_X2APIC;
     f->tsc_deadline = leaf1.ecx & CPUID_1_ECX_DEADLINE;
     f->xsave = leaf1.ecx & CPUID_1_ECX_XSAVE;
+    f->hypervisor = leaf1.ecx & CPUID_1_ECX_HYPERVISOR;
     f->pge = leaf1.edx & CPUID_1_EDX_PGE;
     f->mce = leaf1.edx & CPUID_1_EDX_MCE;
     f->mca = leaf1.edx & CPUID_1_EDX_MCA;

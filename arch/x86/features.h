@@ -9,6 +9,7 @@
 struct cpu_features {
     bool nx, page_1gib, x2apic, tsc_deadline, invariant_tsc;
     bool smep, smap, umip, pge, mce, mca, xsave, tsc_adjust;
+    bool hypervisor; /* there is one below */
     bool intel, amd;
     uint32_t family, model, stepping;
     paddr_t physical_limit; /* addresses from here up set reserved bits of a page-table entry */

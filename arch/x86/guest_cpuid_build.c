@@ -27,25 +27,24 @@
 #define SIGNATURE_INTEL 0x000506e3u
 
 /* ---- leaf 1 ---- */
-#define SSE3       BIT(0)
-#define PCLMUL     BIT(1)
-#define SSSE3      BIT(9)
-#define FMA        BIT(12)
-#define CX16       BIT(13)
-#define PCID       BIT(17)
-#define SSE4_1     BIT(19)
-#define SSE4_2     BIT(20)
-#define X2APIC     BIT(21)
-#define MOVBE      BIT(22)
-#define POPCNT     BIT(23)
-#define DEADLINE   BIT(24)
-#define AES        BIT(25)
-#define XSAVE      BIT(26)
-#define AVX        BIT(28)
-#define F16C       BIT(29)
-#define RDRAND     BIT(30)
-#define HYPERVISOR BIT(31)
-#define HTT        BIT(28)
+#define SSE3     BIT(0)
+#define PCLMUL   BIT(1)
+#define SSSE3    BIT(9)
+#define FMA      BIT(12)
+#define CX16     BIT(13)
+#define PCID     BIT(17)
+#define SSE4_1   BIT(19)
+#define SSE4_2   BIT(20)
+#define X2APIC   BIT(21)
+#define MOVBE    BIT(22)
+#define POPCNT   BIT(23)
+#define DEADLINE BIT(24)
+#define AES      BIT(25)
+#define XSAVE    BIT(26)
+#define AVX      BIT(28)
+#define F16C     BIT(29)
+#define RDRAND   BIT(30)
+#define HTT      BIT(28)
 
 #define LEAF1_ECX_PASS                                                                            \
     (SSE3 | PCLMUL | SSSE3 | FMA | CX16 | PCID | SSE4_1 | SSE4_2 | MOVBE | POPCNT | AES | XSAVE | \
@@ -180,7 +179,7 @@ static void leaf_1_add(struct build *b)
 
     r.eax = b->signature;
     r.ebx = CLFLUSH_UNITS | (uint32_t)FIELD_PREP(LEAF1_EBX_LOGICAL, MIN(logical, 255u));
-    r.ecx = (r.ecx & LEAF1_ECX_PASS) | X2APIC | DEADLINE | (uint32_t)HYPERVISOR;
+    r.ecx = (r.ecx & LEAF1_ECX_PASS) | X2APIC | DEADLINE | (uint32_t)CPUID_1_ECX_HYPERVISOR;
     r.edx = (r.edx & LEAF1_EDX_PASS) | (cpus > 1 ? (uint32_t)HTT : 0);
     if (!b->xcr0)
         r.ecx &= (uint32_t)~LEAF1_ECX_XSAVE;

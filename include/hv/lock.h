@@ -1,6 +1,9 @@
 /*
  * Ticket spinlocks with ranks.
  *
+ * Who finds a lock taken waits in spin_wait, which whoever links the code supplies: kernel/lock.c
+ * in the image, where a hypervisor below makes waiters barge.
+ *
  * Interrupts are off wherever the kernel runs, so there is one kind of lock and no irqsave form. A
  * CPU takes locks in ascending rank (docs/locking.md); two of equal rank only by spin_trylock or
  * with the lower id first and spin_lock_nested. Debug builds check that through lock_rank_push and
@@ -65,7 +68,21 @@ static inline void spin_init(struct spinlock *lock, enum lock_rank rank)
     *lock = (struct spinlock)SPINLOCK_INIT((uint16_t)rank);
 }
 
-/* The wait itself, without the rank check. Acquire pairs with the release in spin_unlock. */
+/* Waits until the lock is taken by the caller. Ranks are not looked at. */
+void spin_wait(struct spinlock *lock);
+
+/* Takes the lock if it is free and nobody waits for it. Acquire pairs with spin_unlock. */
+static inline bool spin_take(struct spinlock *lock)
+{
+    /* spin_unlock stores to owner, so that is what is acquired; next only tells that nobody waits.
+     */
+    uint16_t owner = __atomic_load_n(&lock->owner, __ATOMIC_ACQUIRE);
+
+    return __atomic_compare_exchange_n(&lock->next, &owner, (uint16_t)(owner + 1), false,
+                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+/* Takes a ticket and waits for its turn. */
 static inline void spin_wait_turn(struct spinlock *lock)
 {
     uint16_t ticket = __atomic_fetch_add(&lock->next, 1, __ATOMIC_RELAXED);
@@ -78,7 +95,8 @@ static inline void spin_lock(struct spinlock *lock) ACQUIRES(*lock) NO_THREAD_SA
 {
     if (DEBUG_BUILD)
         lock_rank_push(lock, false);
-    spin_wait_turn(lock);
+    if (!spin_take(lock))
+        spin_wait(lock);
 }
 
 /* A second lock of the same rank, whose owner has the higher id. */
@@ -86,16 +104,13 @@ static inline void spin_lock_nested(struct spinlock *lock) ACQUIRES(*lock) NO_TH
 {
     if (DEBUG_BUILD)
         lock_rank_push(lock, true);
-    spin_wait_turn(lock);
+    if (!spin_take(lock))
+        spin_wait(lock);
 }
 
 static inline bool spin_trylock(struct spinlock *lock) TRY_ACQUIRES(true, *lock) NO_THREAD_SAFETY
 {
-    /* Acquire pairs with spin_unlock, which stores to owner; next only tells that nobody waits. */
-    uint16_t owner = __atomic_load_n(&lock->owner, __ATOMIC_ACQUIRE);
-
-    if (!__atomic_compare_exchange_n(&lock->next, &owner, (uint16_t)(owner + 1), false,
-                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    if (!spin_take(lock))
         return false;
     if (DEBUG_BUILD)
         lock_rank_push(lock, true);

@@ -9,7 +9,7 @@ import subprocess
 import tree
 
 BASE = {"memcpy", "memmove", "memset", "memcmp", "strlen", "strnlen", "strcmp", "strncmp", "strchr",
-        "assert_failed", "lock_rank_push", "lock_rank_pop", "__popcountdi2"}
+        "assert_failed", "lock_rank_push", "lock_rank_pop", "spin_wait", "__popcountdi2"}
 DECLARED = re.compile(r"\b(\w+)\s*\([^;{}]*\)\s*(?:__attribute__[^;]*)?;")
 
 

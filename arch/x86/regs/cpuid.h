@@ -33,6 +33,7 @@
 #define CPUID_1_ECX_X2APIC     BIT(21)
 #define CPUID_1_ECX_DEADLINE   BIT(24)
 #define CPUID_1_ECX_XSAVE      BIT(26)
+#define CPUID_1_ECX_HYPERVISOR BIT(31) /* reserved by both manuals for use by hypervisors */
 #define CPUID_1_EDX_MCE        BIT(7)
 #define CPUID_1_EDX_PGE        BIT(13)
 #define CPUID_1_EDX_MCA        BIT(14)
