@@ -289,7 +289,7 @@ static bool pack_busy(struct sched *s, struct runq *rq, ns_t now) NO_THREAD_SAFE
         move_one(s, u, rq, now);
         balance_arm_for(s, u, now);
     } else {
-        spread_ask(s, donor, donor->online, &s->cpus[rq->cpu_of[0]], now);
+        spread_ask(s, donor, donor->online, &s->cpus[rq->cpu_of[0]], s->least_ns, now);
     }
     spin_unlock(&donor->lock);
     return true;

@@ -224,3 +224,33 @@ bool neighbour_take(struct sched *s, struct unit *u, enum runq_hint hint, uint64
     }
     return false;
 }
+
+/*
+ * Moves `u` (in the caller's hands), which nobody idle can take, home from a runqueue of which it
+ * prefers no CPU, if that is no fuller. The lock of the old runqueue is then gone, that of the new
+ * one held. Reads soft_reach and what affinity_local and worth_returning read; writes what
+ * members_move writes. Locks of others are tried.
+ */
+void neighbour_return(struct sched *s, struct unit *u, ns_t now)
+{
+    struct runq *from = u->rq;
+    struct neighbours n = neighbours_of(s, from, NULL);
+
+    n.reach = u->soft_reach;
+    for (uint32_t tries = 0; tries < TRIES_MAX; tries++) {
+        struct runq *to = neighbours_next(&n);
+        uint64_t hard, soft;
+
+        if (!to)
+            return;
+        if (!worth_returning(s, u, to, now) || !spin_trylock(&to->lock))
+            continue;
+        affinity_local(s, to, u, &hard, &soft);
+        if (soft & to->online) {
+            members_move(s, u, to, now);
+            spin_unlock(&from->lock);
+            return;
+        }
+        spin_unlock(&to->lock);
+    }
+}

@@ -222,6 +222,17 @@ static void place_busy(struct sched *s, struct unit *u, ns_t now)
         sched_host_arm(c->cpu, MIN(when, place_overdue_at(s, u, now)));
 }
 
+/*
+ * Nobody who may run it is idle. Reads neighbour_wake, soft_cpus, soft_reach, and what
+ * neighbour_return and place_busy read; writes what they write.
+ */
+static void place_waiting(struct sched *s, struct unit *u, ns_t now)
+{
+    if (s->params.neighbour_wake && !u->soft_cpus && u->soft_reach)
+        neighbour_return(s, u, now);
+    place_busy(s, u, now);
+}
+
 /* Reads credit; writes key, target, state, and what load_set_active writes. */
 static void place_start(struct sched *s, struct unit *u, ns_t now)
 {
@@ -233,8 +244,8 @@ static void place_start(struct sched *s, struct unit *u, ns_t now)
 
 /*
  * A unit that woke, or may not stay where it was. It may end PARKED. Reads run_cpus, online, state,
- * and what cap_renew, place_idle and place_busy read; writes what place_start, evacuate_unit,
- * cap_renew, cap_park, place_idle and place_busy write.
+ * and what cap_renew, place_idle and place_waiting read; writes what place_start, evacuate_unit,
+ * cap_renew, cap_park, place_idle and place_waiting write.
  */
 void place_unit(struct sched *s, struct unit *u, ns_t now)
 {
@@ -247,7 +258,7 @@ void place_unit(struct sched *s, struct unit *u, ns_t now)
     if (!cap_admits(u, now))
         cap_park(s, u, now);
     else if (!place_idle(s, u, now))
-        place_busy(s, u, now);
+        place_waiting(s, u, now);
 }
 
 /*

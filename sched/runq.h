@@ -278,10 +278,12 @@ struct runq *neighbours_next(struct neighbours *n);
 uint64_t neighbour_fold_wide(const struct sched *s, const struct runq *home, enum runq_hint hint);
 bool neighbour_take(struct sched *s, struct unit *u, enum runq_hint hint, uint64_t reach,
                     bool worth, ns_t now) NO_THREAD_SAFETY;
+void neighbour_return(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY;
 bool neighbour_is_worth(const struct sched *s, const struct unit *u, enum runq_hint hint,
                         uint64_t reach, ns_t now);
 
 /* worth.c */
+bool worth_returning(const struct sched *s, const struct unit *u, const struct runq *to, ns_t now);
 bool worth_waking(const struct sched *s, const struct unit *u, const struct runq *to);
 bool worth_moving(const struct sched *s, const struct unit *u, const struct runq *to, bool core,
                   ns_t now);
@@ -293,7 +295,7 @@ void steal_push_overdue(struct sched *s, struct runq *rq, ns_t now) NO_THREAD_SA
 
 /* spread.c */
 ns_t spread_ask(struct sched *s, struct runq *rq, uint64_t among, const struct sched_cpu *c,
-                ns_t now);
+                ns_t least, ns_t now);
 ns_t spread_pull(struct sched *s, struct sched_cpu *c, ns_t now) NO_THREAD_SAFETY;
 bool spread_move(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY;
 

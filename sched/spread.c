@@ -6,15 +6,16 @@
  * It asks a running unit to leave for it (unit.target) and kicks its CPU; the unit is saved there
  * and comes by sched_saved, so nothing that runs is ever moved under its CPU's feet. Of the
  * candidates the one on the CPU of lowest priority goes. Only units that have run for the rate
- * limit, and prefer the new CPU as much as the old.
+ * limit, and prefer the new CPU as much as the old. A core whose own unit runs and sleeps briefly
+ * is left to it, but for those that have run for a whole slice: they would stay packed for good.
  */
 #include "sched/runq.h"
 
 /*
  * NS_NEVER: not a candidate; else when it becomes one, in the past for one that is. Reads cur of
- * `from`, its target, wants, paused, picked_at and affinity, and least_ns; writes nothing.
+ * `from`, its target, wants, paused, picked_at and affinity; writes nothing.
  */
-static ns_t ripe_at(const struct sched *s, const struct sched_cpu *from, const struct sched_cpu *to)
+static ns_t ripe_at(const struct sched_cpu *from, const struct sched_cpu *to, ns_t least)
 {
     const struct unit *u = from->cur;
 
@@ -22,7 +23,7 @@ static ns_t ripe_at(const struct sched *s, const struct sched_cpu *from, const s
         return NS_NEVER;
     if (!affinity_prefers(u, to->cpu))
         return NS_NEVER;
-    return u->picked_at + s->least_ns;
+    return u->picked_at + least;
 }
 
 /* How full must a core be for a unit of it to gain by the move to `c`? */
@@ -68,12 +69,12 @@ static bool is_one_leaving(const struct sched *s, const struct sched_cpu *c)
 }
 
 /*
- * Asks one unit that runs on the CPUs `among` of the locked `rq` to move to `c`. Returns when to
- * look again: 0 if one was asked. Reads idle, tickled, and what is_one_leaving and ripe_at read;
- * writes target of that unit, and what place_kick writes.
+ * Asks one unit that has run for `least` on the CPUs `among` of the locked `rq` to move to `c`.
+ * Returns when to look again: 0 if one was asked. Reads idle, tickled, and what is_one_leaving and
+ * ripe_at read; writes target of that unit, and what place_kick writes.
  */
 ns_t spread_ask(struct sched *s, struct runq *rq, uint64_t among, const struct sched_cpu *c,
-                ns_t now)
+                ns_t least, ns_t now)
 {
     uint64_t left = among & ~rq->idle & ~rq->tickled;
     ns_t soonest = NS_NEVER;
@@ -81,7 +82,7 @@ ns_t spread_ask(struct sched *s, struct runq *rq, uint64_t among, const struct s
     while (left) {
         uint64_t bit = BIT(63 - __builtin_clzll(left));
         struct sched_cpu *from = runq_cpu(s, rq, bit);
-        ns_t ripe = is_one_leaving(s, from) ? now + s->least_ns : ripe_at(s, from, c);
+        ns_t ripe = is_one_leaving(s, from) ? now + s->least_ns : ripe_at(from, c, least);
 
         if (ripe <= now) {
             from->cur->target = c->cpu;
@@ -108,25 +109,17 @@ static ns_t kept_until(const struct sched *s, const struct sched_cpu *c)
 }
 
 /*
- * `c` has just gone idle. Returns when to look again, NS_NEVER when there is no need to. Reads
- * smt_spread, asym, packed, HINT_PACKED, and what spread_for, kept_until and spread_ask read;
- * writes what spread_ask writes. Locks of others are tried.
+ * Asks in the runqueue of `c`, then in its neighbours on the node, for a unit that has run for
+ * `least`. Returns as spread_ask. Reads packed, crowded, HINT_PACKED, asym, and what spread_ask
+ * reads; writes what spread_ask writes. Locks of others are tried.
  */
-ns_t spread_pull(struct sched *s, struct sched_cpu *c, ns_t now)
+static ns_t ask_around(struct sched *s, struct sched_cpu *c, enum spread spread, ns_t least,
+                       ns_t now)
 {
     struct neighbours n = neighbours_of(s, c->rq, s->hints[HINT_PACKED]);
-    enum spread spread = s->params.smt_spread ? spread_for(c) : SPREAD_NONE;
-    ns_t soonest;
+    ns_t soonest = spread_ask(s, c->rq, too_full(c->rq, spread), c, least, now);
 
-    if (spread == SPREAD_NONE || (!c->rq->packed && !neighbour_fold(s, c->rq, HINT_PACKED)))
-        return NS_NEVER;
-    soonest = kept_until(s, c);
-    if (soonest > now)
-        return soonest;
-    soonest = spread_ask(s, c->rq, too_full(c->rq, spread), c, now);
-    if (!soonest)
-        return NS_NEVER;
-    if (!neighbour_fold(s, c->rq, HINT_PACKED))
+    if (!soonest || !neighbour_fold(s, c->rq, HINT_PACKED))
         return soonest;
     n.backwards = s->params.asym;
     for (struct runq *rq; (rq = neighbours_next(&n));) {
@@ -135,13 +128,34 @@ ns_t spread_pull(struct sched *s, struct sched_cpu *c, ns_t now)
         if (s->places[rq->cpu_of[0]].node != c->place->node || !too_full(rq, spread) ||
             !spin_trylock(&rq->lock))
             continue;
-        its = spread_ask(s, rq, too_full(rq, spread), c, now);
+        its = spread_ask(s, rq, too_full(rq, spread), c, least, now);
         spin_unlock(&rq->lock);
         if (!its)
-            return NS_NEVER;
+            return its;
         soonest = MIN(soonest, its);
     }
     return soonest;
+}
+
+/*
+ * `c` has just gone idle. Returns when to look again, NS_NEVER when there is no need to. Reads
+ * smt_spread, packed, HINT_PACKED, least_ns, slice_max_ns, and what spread_for, kept_until and
+ * ask_around read; writes what ask_around writes.
+ */
+ns_t spread_pull(struct sched *s, struct sched_cpu *c, ns_t now)
+{
+    enum spread spread = s->params.smt_spread ? spread_for(c) : SPREAD_NONE;
+    ns_t kept, soonest;
+
+    if (spread == SPREAD_NONE || (!c->rq->packed && !neighbour_fold(s, c->rq, HINT_PACKED)))
+        return NS_NEVER;
+    kept = kept_until(s, c);
+    if (kept <= now)
+        soonest = ask_around(s, c, spread, s->least_ns, now);
+    else
+        soonest =
+            MIN(kept, ask_around(s, c, spread, MAX(s->params.slice_max_ns, s->least_ns), now));
+    return soonest ? soonest : NS_NEVER;
 }
 
 /*

@@ -7,8 +7,8 @@
  * memory a unit is taken to lose a tenth (MEMORY_SHARE of its time, at twice the distance), so it
  * leaves only for a difference that is larger by that much, and comes home for one that is smaller:
  * the gap between the two keeps it from going to and fro. Once it has been away for as long as the
- * averages look back, any idle thread at home will do: two VMs that sit on each other's memory,
- * both sides equally full, would stay so for good.
+ * averages look back, any idle thread at home will do, and with none it waits there rather than here
+ * if home is no fuller: two VMs that sit on each other's memory would stay so for good.
  *
  * A unit that runs briefly between two sleeps (unit_runs_briefly) has nothing to gain: cold caches
  * cost it more than a thread beside a busy one does.
@@ -91,6 +91,19 @@ bool worth_moving(const struct sched *s, const struct unit *u, const struct runq
     else if (!prefers(u, to))
         step += remote_part(s, from, to, own);
     return is_fuller(from, here, to, there, step);
+}
+
+/*
+ * Away from home for as long as the averages look back, `u` has to wait wherever it is. May it wait
+ * in `to`, which it prefers? Reads moved_at, and loads and online of both; writes nothing.
+ */
+bool worth_returning(const struct sched *s, const struct unit *u, const struct runq *to, ns_t now)
+{
+    const struct runq *from = u->rq;
+
+    return now >= u->moved_at + BIT(LOAD_RECENT_SHIFT) &&
+           recent_load(s, to, now) * bits_count(atomic_get(&from->online)) <=
+               recent_load(s, from, now) * bits_count(atomic_get(&to->online));
 }
 
 /*

@@ -222,11 +222,23 @@ static void test_pick_keeps_caches(void **state)
     }
 }
 
-/* An idle core is kept for a moment for what runs briefly; a busy pair leaves it alone. */
+/*
+ * An idle core is kept for a moment for what runs briefly; a busy pair leaves it alone, unless both
+ * have run for a whole slice: the one that runs briefly might come and go for ever.
+ */
 static void test_core_is_kept(void **state)
 {
+    static const struct {
+        ns_t burst_ns, packed_ns;
+        bool asks;
+    } rows[] = {
+        {SHORT, 2 * NS_PER_MS, false},
+        {SHORT, 11 * NS_PER_MS, true},
+        {LONG, 2 * NS_PER_MS, true},
+    };
+
     (void)state;
-    for (uint32_t i = 0; i < 2; i++) {
+    for (uint32_t i = 0; i < ARRAY_SIZE(rows); i++) {
         struct machine *m = machine_of(1, 2, 2);
         struct machine_unit *u = machine_unit(m, 256, 1u << 2, 0);
 
@@ -237,10 +249,41 @@ static void test_core_is_kept(void **state)
         machine_affinity(m, &m->units[2], 0, 0);
         machine_wake(m, u);
         machine_settle(m);
-        m->now += 2 * NS_PER_MS;
-        u->unit.burst_ns = i ? LONG : SHORT;
+        m->now += rows[i].packed_ns;
+        u->unit.burst_ns = rows[i].burst_ns;
         machine_sleep(m, 2);
-        assert_int_equal(m->cpus[0].kicked || m->cpus[1].kicked, i);
+        assert_int_equal(m->cpus[0].kicked || m->cpus[1].kicked, rows[i].asks);
+        machine_free(m);
+    }
+}
+
+/* Away for long and nobody idle: it waits at home rather than here, unless home has more to do. */
+static void test_waits_at_home(void **state)
+{
+    static const struct {
+        ns_t ago_ns;
+        uint64_t home; /* per cent of load there; 200 here */
+        bool returns;
+    } rows[] = {
+        {LONG_AGO, 200, true},
+        {LONG_AGO, 210, false},
+        {NS_PER_MS, 200, false},
+    };
+
+    (void)state;
+    for (uint32_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        struct machine *m = machine_of(2, 1, 2);
+        struct machine_unit *u = sleeper(m, 0, 0xc, LONG);
+
+        for (uint32_t cpu = 0; cpu < 4; cpu++)
+            machine_hog(m, 256, 1ull << cpu);
+        machine_settle(m);
+        m->now += NS_PER_SEC;
+        u->unit.moved_at = m->now - rows[i].ago_ns;
+        set_load(m, 0, 200);
+        set_load(m, 1, rows[i].home);
+        machine_wake(m, u);
+        assert_int_equal(u->unit.rq->id, rows[i].returns);
         machine_free(m);
     }
 }
@@ -280,6 +323,7 @@ int main(void)
         cmocka_unit_test(test_short_one_stays), cmocka_unit_test(test_short_one_keeps_its_node),
         cmocka_unit_test(test_burst_is_learnt), cmocka_unit_test(test_pick_keeps_caches),
         cmocka_unit_test(test_core_is_kept),    cmocka_unit_test(test_reset_shortens_slices),
+        cmocka_unit_test(test_waits_at_home),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
