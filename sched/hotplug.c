@@ -109,19 +109,21 @@ static void look_again(struct sched *s, struct sched_cpu *c)
  */
 int sched_cpu_online(struct sched *s, uint32_t cpu, ns_t now)
 {
+    int error = 0;
+
     if (cpu >= s->ncpus)
         return -EINVAL;
     spin_lock(&s->lock);
-    if (s->cpus[cpu].online) {
-        spin_unlock(&s->lock);
-        return -EINVAL;
+    if (s->cpus[cpu].online)
+        error = -EINVAL;
+    if (!error) {
+        s->ncpus_online++;
+        set_online(s, &s->cpus[cpu], true);
+        refresh_all(s, now);
+        look_again(s, &s->cpus[cpu]); /* it may have looked for work before all units knew of it */
     }
-    s->ncpus_online++;
-    set_online(s, &s->cpus[cpu], true);
-    refresh_all(s, now);
-    look_again(s, &s->cpus[cpu]); /* it may have looked for work before all units knew of it */
     spin_unlock(&s->lock);
-    return 0;
+    return error;
 }
 
 /*
