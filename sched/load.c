@@ -6,8 +6,10 @@
  * average is brought up to date when its input changes and whenever it is read, so that of a unit
  * that runs for seconds on end is right, too.
  *
- * `recent` is the same over at most LOAD_RECENT_SHIFT: balancing may wait for what lasts, but where
- * a unit wakes has to be right within a tenth of a second of a change.
+ * `recent` is the same over at most 2^LOAD_RECENT_SHIFT ns, an eighth of the default window:
+ * balancing may wait for what lasts, but where a unit wakes has to be right within a tenth of a
+ * second of a change. That is still many times what a burst and its wait for a disk take (a few
+ * ms), so it does not follow what happens to be idle just now.
  */
 #include "sched/runq.h"
 

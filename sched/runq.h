@@ -180,7 +180,7 @@ ns_t credit_time(const struct runq *rq, const struct unit *u, int64_t credit_ns)
 
 /* load.c */
 void load_update(struct load *l, uint32_t nr, ns_t now, uint32_t window_shift);
-#define LOAD_RECENT_SHIFT 27u /* 134 ms */
+#define LOAD_RECENT_SHIFT 27u /* 134 ms: the power of 2 next to a tenth of a second; see load.c */
 uint64_t load_at(const struct load *l, uint32_t nr, ns_t now, uint32_t window_shift);
 uint64_t load_recent(const struct load *l, uint32_t nr, ns_t now, uint32_t window_shift);
 uint64_t load_of_runq(const struct sched *s, const struct runq *rq, ns_t now);

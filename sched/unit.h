@@ -41,7 +41,7 @@ enum unit_state { UNIT_OFF, UNIT_QUEUED, UNIT_RESERVED, UNIT_RUNNING, UNIT_LEAVI
 /* Decaying averages, LOAD_FRAC_BITS of fraction. See load.c. */
 struct load {
     uint64_t avg;    /* over the load window */
-    uint64_t recent; /* over LOAD_RECENT_SHIFT, or the window if that is shorter */
+    uint64_t recent; /* over 2^LOAD_RECENT_SHIFT ns, or the window if that is shorter */
     ns_t at;         /* when they were last brought up to date */
 };
 
