@@ -349,7 +349,6 @@ void guest_wake(struct sim *sim, struct guest *g, struct vcpu *v, struct guest_t
 
     if (t->state != TASK_BLOCKED)
         return;
-    g->wakes++;
     note_wakee(waker, t, sim->now);
     load_settle(t, false, sim->now);
     target = is_wide(g, waker, t) ? t->vcpu : choose_affine(g, v->index, t, sync, sim->now);
@@ -371,7 +370,6 @@ void guest_wake(struct sim *sim, struct guest *g, struct vcpu *v, struct guest_t
         if (gv->woken.count > 1)
             return; /* its interrupt is on the way */
     }
-    g->remote_wakes++;
     spend(&g->vcpus[v->index], sim->scenario->machine.exit_ns);
     vcpu_interrupt(sim, v, &g->vm->vcpus[target]);
 }

@@ -56,7 +56,6 @@ struct guest {
     struct guest_vcpu *vcpus;
     struct guest_task *tasks;
     uint32_t ntasks;
-    uint64_t wakes, remote_wakes;
 };
 
 /* Tasks start ready, spread over the vCPUs in turn, with no work: the first step gives them some.
