@@ -187,7 +187,7 @@ void schedule_yield(void)
 {
     struct cpu *cpu = cpu_this();
 
-    sched_yield_current(sched, cpu->id, arch_now());
+    sched_yield_current(sched, cpu->id);
     cpu_hazard_self(HAZARD_SCHED);
 }
 
@@ -205,7 +205,7 @@ void schedule_sleep(void)
 {
     struct cpu *cpu = cpu_this();
 
-    sched_sleep(sched, cpu->id, arch_now());
+    sched_sleep(sched, cpu->id);
     cpu_hazard_self(HAZARD_SCHED);
 }
 

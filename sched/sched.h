@@ -108,12 +108,12 @@ void sched_unit_insert(struct sched *s, struct unit *u, ns_t now);
 void sched_unit_remove(struct sched *s, struct unit *u, ns_t now);
 
 void sched_wake(struct sched *s, struct unit *u, ns_t now);
-void sched_sleep(struct sched *s, uint32_t cpu, ns_t now);
+void sched_sleep(struct sched *s, uint32_t cpu);
 struct unit *sched_pick(struct sched *s, uint32_t cpu, ns_t now, ns_t *deadline);
 void sched_saved(struct sched *s, struct unit *prev, ns_t now);
 
 /* Current goes behind the others of its runqueue at the next pick, even under the rate limit. */
-void sched_yield_current(struct sched *s, uint32_t cpu, ns_t now);
+void sched_yield_current(struct sched *s, uint32_t cpu);
 
 /*
  * Directed yield. True if `target` was ready: it is what this CPU's next pick returns when it waits

@@ -26,12 +26,14 @@ void sched_wake(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY
     runq_unlock_unit(u);
 }
 
-/* Takes the runqueue's lock. Reads cur; writes wants of what runs there. */
-void sched_sleep(struct sched *s, uint32_t cpu, ns_t now)
+/*
+ * The pick that follows charges for the time until then. Takes the runqueue's lock. Reads cur;
+ * writes wants of what runs there.
+ */
+void sched_sleep(struct sched *s, uint32_t cpu)
 {
     struct sched_cpu *c = &s->cpus[cpu];
 
-    (void)now; /* the pick that follows charges up to its own now */
     spin_lock(&c->rq->lock);
     if (c->cur)
         c->cur->wants = false;

@@ -11,11 +11,10 @@
 #include "sched/runq.h"
 
 /* Reads cur; writes yielding of what runs there. */
-void sched_yield_current(struct sched *s, uint32_t cpu, ns_t now)
+void sched_yield_current(struct sched *s, uint32_t cpu)
 {
     struct sched_cpu *c = &s->cpus[cpu];
 
-    (void)now;
     /*
      * No lock: only this CPU changes cur, and only a CPU's own pick reads yielding of what it runs.
      */

@@ -151,7 +151,7 @@ static void wake(struct unit *u)
 
 static void sleep_on(uint32_t cpu)
 {
-    sched_sleep(s, cpu, now);
+    sched_sleep(s, cpu);
     cpu_pick(cpu);
     settle();
 }

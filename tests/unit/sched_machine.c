@@ -277,7 +277,7 @@ struct unit *machine_pick(struct machine *m, uint32_t cpu)
 
 struct unit *machine_sleep(struct machine *m, uint32_t cpu)
 {
-    sched_sleep(m->s, cpu, m->now);
+    sched_sleep(m->s, cpu);
     return machine_pick(m, cpu);
 }
 

@@ -264,7 +264,7 @@ static void test_offline_while_saving(void **state)
 
     (void)state;
     machine_settle(m);
-    sched_yield_current(m->s, 1, m->now);
+    sched_yield_current(m->s, 1);
     machine_pick_only(m, 1);
     assert_ptr_equal(m->cpus[1].saving, &a0->unit);
     assert_ptr_equal(m->cpus[1].cur, &a1->unit);

@@ -422,10 +422,10 @@ static void fault_picked_while_being_saved(void **state)
     machine_settle(m);
     (void)u;
     leaving = m->cpus[0].cur;
-    sched_yield_current(m->s, 0, m->now);
+    sched_yield_current(m->s, 0);
     machine_pick_only(m, 0);
     assert_ptr_equal(m->cpus[0].saving, leaving);
-    sched_sleep(m->s, 1, m->now);
+    sched_sleep(m->s, 1);
     assert_null(machine_pick(m, 1)); /* nothing else waits; `leaving` is not to be had */
     machine_saved(m, 0);
     machine_settle(m);

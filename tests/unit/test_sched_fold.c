@@ -191,7 +191,7 @@ static void sleep_on_cpu_3(struct machine *m, uint32_t cpu)
     if (cpu != 4)
         return;
     m->on_kick = NULL;
-    sched_sleep(m->s, 3, m->now);
+    sched_sleep(m->s, 3);
     m->cpus[3].cur = sched_pick(m->s, 3, m->now, &deadline);
     m->cpus[3].deadline = deadline;
     sched_saved(m->s, prev, m->now);

@@ -246,7 +246,7 @@ static void cpu_event(struct life *l, uint32_t cpu)
         return;
     switch (below(l, 6)) {
     case 0:
-        sched_yield_current(m->s, cpu, m->now);
+        sched_yield_current(m->s, cpu);
         break;
     case 1:
         if (!sched_yield_to(m->s, cpu, &m->units[below(l, m->nunits)].unit, m->now))
@@ -255,7 +255,7 @@ static void cpu_event(struct life *l, uint32_t cpu)
     case 2:
         break;
     default:
-        sched_sleep(m->s, cpu, m->now);
+        sched_sleep(m->s, cpu);
         if (c->cur && !below(l, 8))
             machine_wake(m, c->cur->owner); /* a wake that comes between sleep and pick */
     }

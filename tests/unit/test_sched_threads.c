@@ -147,10 +147,10 @@ static void act(uint32_t cpu, struct unit *cur, uint64_t *random)
 {
     switch (dice(random, 4)) {
     case 0:
-        sched_sleep(sched, cpu, clock_now());
+        sched_sleep(sched, cpu);
         break;
     case 1:
-        sched_yield_current(sched, cpu, clock_now());
+        sched_yield_current(sched, cpu);
         break;
     case 2:
         sched_yield_to(sched, cpu, &racers[dice(random, UNITS)].unit, clock_now());
@@ -193,7 +193,7 @@ static void *cpu_main(void *arg)
     }
     /* Everybody is past meddling: one pick finds what was left, the last sleep empties the CPU. */
     while ((cur = pick(cpu, cur)) != NULL)
-        sched_sleep(sched, cpu, clock_now());
+        sched_sleep(sched, cpu);
     return NULL;
 }
 

@@ -328,7 +328,7 @@ static void test_wake_between_sleep_and_pick(void **state)
 
     (void)state;
     machine_settle(m);
-    sched_sleep(m->s, 0, m->now);
+    sched_sleep(m->s, 0);
     machine_wake(m, u);
     assert_ptr_equal(machine_pick(m, 0), &u->unit);
     machine_free(m);
@@ -343,7 +343,7 @@ static void test_wake_during_save(void **state)
     (void)state;
     machine_settle(m);
     machine_affinity(m, u, 0, 0);
-    sched_sleep(m->s, 0, m->now);
+    sched_sleep(m->s, 0);
     assert_null(machine_pick_only(m, 0));
     assert_true(u->unit.on_cpu);
     machine_wake(m, u);
@@ -366,9 +366,9 @@ static void test_preempted_is_not_picked_before_saved(void **state)
     (void)a;
     (void)b;
     (void)c;
-    sched_yield_current(m->s, 0, m->now);
+    sched_yield_current(m->s, 0);
     assert_ptr_not_equal(machine_pick_only(m, 0), m->cpus[0].saving);
-    sched_yield_current(m->s, 1, m->now);
+    sched_yield_current(m->s, 1);
     machine_pick(m, 1); /* asserts that it does not get what CPU 0 still saves */
     machine_saved(m, 0);
     machine_free(m);

@@ -31,7 +31,7 @@ static void test_yield_goes_behind_all(void **state)
     machine_settle(m);
     for (uint32_t i = 0; i < 4; i++) {
         seen[i] = m->cpus[0].cur;
-        sched_yield_current(m->s, 0, m->now); /* at one moment: the rate limit does not hold it */
+        sched_yield_current(m->s, 0); /* at one moment: the rate limit does not hold it */
         machine_pick(m, 0);
         for (uint32_t j = 0; j < i; j++)
             assert_ptr_not_equal(seen[i], seen[j]);
@@ -55,9 +55,9 @@ static void test_yield_goes_behind_poorer(void **state)
     machine_settle(m);
     machine_run(m, m->now + NS_PER_MS);
     assert_ptr_equal(m->cpus[0].cur, &rich->unit);
-    sched_yield_current(m->s, 0, m->now);
+    sched_yield_current(m->s, 0);
     second = machine_pick(m, 0);
-    sched_yield_current(m->s, 0, m->now);
+    sched_yield_current(m->s, 0);
     third = machine_pick(m, 0);
     assert_ptr_not_equal(second, third);
     assert_true(second == &poor[0]->unit || second == &poor[1]->unit);
@@ -72,7 +72,7 @@ static void test_yield_alone_goes_on(void **state)
 
     (void)state;
     machine_settle(m);
-    sched_yield_current(m->s, 0, m->now);
+    sched_yield_current(m->s, 0);
     assert_ptr_equal(machine_pick(m, 0), &u->unit);
     assert_int_equal(m->cpus[0].deadline, NS_NEVER);
     machine_free(m);
@@ -88,7 +88,7 @@ static void test_yield_costs_no_share(void **state)
     for (uint32_t i = 0; i < 20000; i++) {
         machine_run(m, m->now + 100 * NS_PER_US);
         if (m->cpus[0].cur == &yields->unit && i % 70 == 0) {
-            sched_yield_current(m->s, 0, m->now);
+            sched_yield_current(m->s, 0);
             machine_pick(m, 0);
         }
     }

@@ -203,8 +203,7 @@ static ns_t slice_of(const struct guest_vcpu *gv)
     return slice > gv->ran ? slice - gv->ran : 0;
 }
 
-static void run(struct sim *sim, struct guest *g, struct vcpu *v, struct guest_task *t,
-                ns_t overhead)
+static void run(struct guest *g, struct vcpu *v, struct guest_task *t, ns_t overhead)
 {
     struct guest_vcpu *gv = &g->vcpus[v->index];
     ns_t slice = gv->ready.count ? MIN(t->work, MAX(slice_of(gv), 1u)) : t->work;
@@ -213,7 +212,7 @@ static void run(struct sim *sim, struct guest *g, struct vcpu *v, struct guest_t
     t->vruntime += (int64_t)(slice + overhead);
     gv->ran += slice + overhead;
     floor_update(gv);
-    vcpu_compute(sim, v, slice + overhead);
+    vcpu_compute(v, slice + overhead);
 }
 
 /* Does the current task go on, its slice or its work being over? */
@@ -240,7 +239,7 @@ void guest_next(struct sim *sim, struct guest *g, struct vcpu *v)
 
     take_woken(gv);
     if (gv->current && go_on(sim, g, v, gv)) {
-        run(sim, g, v, gv->current, 0);
+        run(g, v, gv->current, 0);
         return;
     }
     gv->current = NULL;
@@ -253,7 +252,7 @@ void guest_next(struct sim *sim, struct guest *g, struct vcpu *v)
     }
     gv->current->state = TASK_RUNNING;
     gv->current->vcpu = v->index;
-    run(sim, g, v, gv->current, g->switch_ns);
+    run(g, v, gv->current, g->switch_ns);
 }
 
 /* What other caches sent is looked at. */

@@ -12,9 +12,8 @@ static void begin(struct vcpu *v, enum vcpu_segment segment, uint64_t work)
     v->work = work;
 }
 
-void vcpu_compute(struct sim *sim, struct vcpu *v, ns_t ns)
+void vcpu_compute(struct vcpu *v, ns_t ns)
 {
-    (void)sim;
     begin(v, SEGMENT_COMPUTE, ns * WORK_PER_NS);
 }
 
@@ -28,9 +27,8 @@ static void spin_window(struct vcpu *v)
         v->spin_left -= window;
 }
 
-void vcpu_spin(struct sim *sim, struct vcpu *v, ns_t limit, ns_t ple_window)
+void vcpu_spin(struct vcpu *v, ns_t limit, ns_t ple_window)
 {
-    (void)sim;
     v->spin_left = limit;
     v->ple_window = ple_window;
     spin_window(v);
@@ -145,7 +143,7 @@ static void fall_asleep(struct sim *sim, struct vcpu *v)
     }
     v->asleep = true;
     event_set(&sim->events, &v->timer, v->halt_until);
-    sched_sleep(sim->s, c->cpu, sim->now);
+    sched_sleep(sim->s, c->cpu);
     c->must_pick = true;
 }
 

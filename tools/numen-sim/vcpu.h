@@ -14,13 +14,13 @@
 /* ---- the next segment ---- */
 
 /* Compute for `ns` of full speed, then `next`. */
-void vcpu_compute(struct sim *sim, struct vcpu *v, ns_t ns);
+void vcpu_compute(struct vcpu *v, ns_t ns);
 
 /*
  * Spin until vcpu_release, or for `limit` ns of running (NS_NEVER: no limit), then `next`; with a
  * pause-loop exit each `ple_window` ns (0: none).
  */
-void vcpu_spin(struct sim *sim, struct vcpu *v, ns_t limit, ns_t ple_window);
+void vcpu_spin(struct vcpu *v, ns_t limit, ns_t ple_window);
 
 /* HLT until an interrupt, a kick or `until` (NS_NEVER: no timer). */
 void vcpu_halt(struct sim *sim, struct vcpu *v, ns_t until);

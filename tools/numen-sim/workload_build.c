@@ -77,7 +77,7 @@ static void burst(struct sim *sim, struct vcpu *v)
     struct build_vcpu *state = v->state;
 
     state->bursts--;
-    vcpu_compute(sim, v, around(sim, params_of(v), params_of(v)->burst));
+    vcpu_compute(v, around(sim, params_of(v), params_of(v)->burst));
 }
 
 static void take_job(struct sim *sim, struct vcpu *v)
@@ -109,7 +109,7 @@ static void wait_for_jobs(struct sim *sim, struct vcpu *v)
     }
     vm->between = true;
     state->serial = true;
-    vcpu_compute(sim, v, around(sim, p, p->serial));
+    vcpu_compute(v, around(sim, p, p->serial));
 }
 
 static void seek_work(struct sim *sim, struct vcpu *v)

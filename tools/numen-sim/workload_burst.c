@@ -43,7 +43,7 @@ static void next(struct sim *sim, struct vcpu *v)
 
     state->slept = !state->slept;
     if (state->slept) {
-        vcpu_compute(sim, v, draw(sim, p, p->busy));
+        vcpu_compute(v, draw(sim, p, p->busy));
         return;
     }
     state->bursts++;

@@ -30,9 +30,9 @@ static void next(struct sim *sim, struct vcpu *v)
     struct cpu_vcpu *state = v->state;
 
     if (!p->work)
-        vcpu_compute(sim, v, 3600 * NS_PER_SEC);
+        vcpu_compute(v, 3600 * NS_PER_SEC);
     else if (!state->begun)
-        vcpu_compute(sim, v, p->work);
+        vcpu_compute(v, p->work);
     else
         vcpu_finish(sim, v);
     state->begun = true;

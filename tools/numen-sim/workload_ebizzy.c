@@ -38,7 +38,7 @@ static void next(struct sim *sim, struct vcpu *v)
     state->batches += state->worked;
     state->worked = !state->worked || !p->sleep;
     if (state->worked)
-        vcpu_compute(sim, v, random_around(&sim->random, p->record * p->batch, 30));
+        vcpu_compute(v, random_around(&sim->random, p->record * p->batch, 30));
     else
         vcpu_halt(sim, v, sim->now + random_exponential(&sim->random, p->sleep));
 }

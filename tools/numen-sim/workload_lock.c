@@ -118,16 +118,16 @@ static void hold(struct sim *sim, struct vcpu *v)
     const struct lock_params *p = params_of(v);
 
     state_of(v)->stage = STAGE_HOLD;
-    vcpu_compute(sim, v, around(sim, p, p->hold));
+    vcpu_compute(v, around(sim, p, p->hold));
 }
 
 /* On its own CPU, before or after a halt. */
-static void spin_on(struct sim *sim, struct vcpu *v)
+static void spin_on(struct vcpu *v)
 {
     const struct lock_params *p = params_of(v);
     ns_t window = p->kind == LOCK_SPIN || p->kind == LOCK_TICKET ? 0 : p->ple;
 
-    vcpu_spin(sim, v, is_paravirtual(p) ? p->threshold : NS_NEVER, window);
+    vcpu_spin(v, is_paravirtual(p) ? p->threshold : NS_NEVER, window);
 }
 
 static void acquire(struct sim *sim, struct vcpu *v)
@@ -144,7 +144,7 @@ static void acquire(struct sim *sim, struct vcpu *v)
     }
     state->stage = STAGE_WAIT;
     line_join(lock, v);
-    spin_on(sim, v);
+    spin_on(v);
 }
 
 /* The lock is `v`'s from now on, whether it has a CPU or not. */
@@ -215,7 +215,7 @@ static void wait_on(struct sim *sim, struct vcpu *v, bool was_kicked)
         lock->holder = v;
         hold(sim, v);
     } else if (was_kicked || !is_paravirtual(params_of(v))) {
-        spin_on(sim, v);
+        spin_on(v);
     } else {
         state->halted = true;
         vcpu_halt(sim, v, NS_NEVER);
@@ -227,7 +227,7 @@ static void think(struct sim *sim, struct vcpu *v)
     const struct lock_params *p = params_of(v);
 
     state_of(v)->stage = STAGE_THINK;
-    vcpu_compute(sim, v, around(sim, p, p->think));
+    vcpu_compute(v, around(sim, p, p->think));
 }
 
 static void next(struct sim *sim, struct vcpu *v)

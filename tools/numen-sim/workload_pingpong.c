@@ -62,7 +62,7 @@ static void next(struct sim *sim, struct vcpu *v)
     }
     state->called = false;
     state->works = true;
-    vcpu_compute(sim, v, random_around(&sim->random, p->work, (uint32_t)p->spread));
+    vcpu_compute(v, random_around(&sim->random, p->work, (uint32_t)p->spread));
 }
 
 static void measure(struct sim *sim, struct sim_vm *vm)

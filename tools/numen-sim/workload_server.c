@@ -84,9 +84,8 @@ static void next(struct sim *sim, struct vcpu *v)
         return;
     }
     state->came = vm->line[vm->taken++ % LINE_MAX];
-    vcpu_compute(sim, v,
-                 p->exponential ? random_exponential(&sim->random, p->service)
-                                : random_around(&sim->random, p->service, (uint32_t)p->spread));
+    vcpu_compute(v, p->exponential ? random_exponential(&sim->random, p->service)
+                                   : random_around(&sim->random, p->service, (uint32_t)p->spread));
 }
 
 static void measure(struct sim *sim, struct sim_vm *vm)

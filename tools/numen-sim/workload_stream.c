@@ -31,8 +31,9 @@ static const struct key keys[] = {
 
 static void next(struct sim *sim, struct vcpu *v)
 {
+    (void)sim;
     ((struct stream_vcpu *)v->state)->slices++;
-    vcpu_compute(sim, v, SLICE_NS);
+    vcpu_compute(v, SLICE_NS);
 }
 
 static void measure(struct sim *sim, struct sim_vm *vm)
