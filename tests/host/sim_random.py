@@ -35,12 +35,16 @@ def priorities(rng, cpus):
 
 
 def machine(rng):
-    """Keys of [machine], and (CPUs, nodes): 1 to 64 CPUs, 1 to 4 threads a core."""
+    """Keys of [machine], and (CPUs, nodes): 1 to 64 CPUs, 1 to 4 threads a core.
+
+    One in 150 has more, so that there are more than 64 runqueues under some arrangements.
+    """
+    least, most = rng.choice(((65, 200),) + ((1, 64),) * 149)
     while True:
         sockets, dies, threads = rng.choice((1, 1, 2, 4)), rng.choice((1, 1, 2)), rng.randint(1, 4)
-        cores = rng.choice((1, 2, 3, 4, 6, 8))
+        cores = rng.choice((1, 2, 3, 4, 6, 8) if most <= 64 else (17, 24, 33, 90))
         cpus = sockets * dies * cores * threads
-        if cpus <= 64:
+        if least <= cpus <= most:
             break
     nodes = rng.choice((0, 1, sockets * dies))
     keys = {"sockets": sockets, "dies": dies, "cores": cores, "threads": threads, "nodes": nodes,
@@ -153,6 +157,7 @@ def action(rng, cpus, vms, whole_cores):
 def scenario(seed, stretch=1):
     rng = random.Random(seed)
     machine_keys, cpus, nodes = machine(rng)
+    stretch = stretch if cpus <= 64 else 1  # every check looks at all of the machine
     sections = {"run": {"duration": f"{stretch * rng.choice((3, 6, 6, 20))}ms"},
                 "machine": machine_keys, "options": options(rng)}
     if str(sections["options"].get("numa", "on")) != "on":
