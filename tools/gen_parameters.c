@@ -3,10 +3,12 @@
  * anything else than the parser does. `make docs` calls it, `make check` compares.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "boot/cmdline.h"
 #include "hv/guest_config.h"
+#include "sched/sched.h"
 
 static const char *const kind_names[] = {
     [OPTION_KIND_BOOL] = "on or off",
@@ -55,6 +57,32 @@ static void print_options(void)
     }
 }
 
+/* What a preset changes, as the options that would do the same. */
+static void print_preset(const char *name)
+{
+    struct options defaults, preset;
+    struct sched_params params;
+    const char *between = "";
+
+    options_default(&defaults);
+    preset = defaults;
+    if (sched_params_preset(&params, name))
+        abort();
+    sched_params_show(&params, &preset);
+    printf("`sched_preset=%s`: ", name);
+    for (uint32_t id = 0; id < OPTION_COUNT; id++) {
+        char was[OPTION_TEXT_CHARS], is[OPTION_TEXT_CHARS];
+
+        option_format(&defaults, (enum option_id)id, was, sizeof(was));
+        option_format(&preset, (enum option_id)id, is, sizeof(is));
+        if (strcmp(was, is) == 0)
+            continue;
+        printf("%s`%s=%s`", between, option_table[id].name, is);
+        between = ", ";
+    }
+    printf("; an option that is given by name wins.\n");
+}
+
 int main(void)
 {
     printf("# Command line\n\n"
@@ -69,6 +97,8 @@ int main(void)
            "| option | values | default | running | meaning |\n"
            "|---|---|---|---|---|\n");
     print_options();
+    printf("\n## Presets\n\n");
+    print_preset("credit2-2016");
     printf("\n## Guests\n\n"
            "A guest is a boot module whose line reads\n\n"
            "    FILE name=web vcpus=4 memory=256M [key=value...] -- guest command line\n\n"

@@ -51,12 +51,12 @@ enum option_ple { PLE_OFF, PLE_ON, PLE_AUTO };
       "Most CPUs to bring up, the boot CPU included.")                                           \
     X(WORD, credit2_runqueue, "credit2_runqueue", 3, 0, 0, "cpu core llc socket node all",       \
       RUNTIME, "CPUs that share one runqueue.")                                                  \
-    X(UINT, sched_credit2_max_cpus_runqueue, "sched_credit2_max_cpus_runqueue", 16, 1, CPUS_MAX, \
-      "", RUNTIME, "Most CPUs in one runqueue; a larger group is split evenly.")                 \
+    X(UINT, sched_credit2_max_cpus_runqueue, "sched_credit2_max_cpus_runqueue", 16, 1, 64, "",   \
+      RUNTIME, "Most CPUs in one runqueue; a larger group is split evenly.")                     \
     X(UINT, sched_ratelimit_us, "sched_ratelimit_us", 1000, 0, 500000, "", RUNTIME,              \
       "Microseconds a unit runs before another may preempt it; 0 turns the limit off.")          \
     X(WORD, sched_preset, "sched_preset", 0, 0, 0, "default credit2-2016", RUNTIME,              \
-      "A named set of scheduler parameters.")                                                    \
+      "A named set of scheduler parameters; docs/parameters.md lists them.")                     \
     X(WORD, sched_gran, "sched-gran", GRAN_CPU, 0, 0, "cpu core", BOOT,                          \
       "What is scheduled as one: with core, the hardware threads of a core run vCPUs of one VM " \
       "at a time, and guests may see threads=2. Not with credit2_runqueue=cpu.")                 \

@@ -121,8 +121,11 @@ def workload(rng):
     return keys
 
 
-def vm(rng, cpus, nodes, stretch):
+def vm(rng, cpus, nodes, duration):
+    """`duration` of the run in us."""
     keys = workload(rng) | {"vcpus": rng.choice((1, 1, 2, 3, 4, 8, 17)), "memory": "2M"}
+    if keys["workload"] == "pingpong":
+        keys["vcpus"] += keys["vcpus"] % 2
     if rng.random() < 0.5:
         keys["weight"] = rng.choice((1, 64, 256, 512, 65535))
     if rng.random() < 0.25:
@@ -131,12 +134,12 @@ def vm(rng, cpus, nodes, stretch):
         keys["cpus"] = cpu_ranges(rng, cpus)
     if rng.random() < 0.2:
         keys["nodes"] = rng.randrange(nodes)
-    if rng.random() < 0.2:
+    if keys["workload"] in ("pipe", "messaging") and rng.random() < 0.5:
         keys["l3-cache"] = "on"
     if rng.random() < 0.3:
         keys["count"] = rng.randint(1, 3)
     if rng.random() < 0.3:
-        keys["start"] = f"{stretch * rng.randint(0, 3000)}us"
+        keys["start"] = f"{rng.randrange(duration // 2)}us"
     return keys
 
 
@@ -158,16 +161,17 @@ def scenario(seed, stretch=1):
     rng = random.Random(seed)
     machine_keys, cpus, nodes = machine(rng)
     stretch = stretch if cpus <= 64 else 1  # every check looks at all of the machine
-    sections = {"run": {"duration": f"{stretch * rng.choice((3, 6, 6, 20))}ms"},
+    duration = 1000 * stretch * rng.choice((3, 6, 6, 20))
+    sections = {"run": {"duration": f"{duration}us"},
                 "machine": machine_keys, "options": options(rng)}
     if str(sections["options"].get("numa", "on")) != "on":
         nodes = 1
-    vms = {f"v{i}": vm(rng, cpus, nodes, stretch) for i in range(rng.choice((1, 1, 2, 3, 5)))}
+    vms = {f"v{i}": vm(rng, cpus, nodes, duration) for i in range(rng.choice((1, 1, 2, 3, 5)))}
     sections |= {f"vm {name}": keys for name, keys in vms.items()}
     vcpus = {name: keys["vcpus"] for name, keys in vms.items()}
     for _ in range(min(stretch * rng.choice((0, 0, 3, 12)), ACTIONS_MAX)):
         name, value = action(rng, cpus, vcpus, "sched-gran" in sections["options"])
-        sections.setdefault(f"at {stretch * rng.randint(0, 6000)}us", {})[name] = value
+        sections.setdefault(f"at {rng.randrange(duration)}us", {})[name] = value
     return "".join(f"[{section}]\n" + "".join(f"{key}={value}\n" for key, value in keys.items())
                    for section, keys in sections.items())
 

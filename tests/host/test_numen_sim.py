@@ -117,7 +117,7 @@ def test_svg_of_a_path_that_xml_minds(sim, tmp_path):
 def test_trace(sim, tmp_path):
     sim.run(MIXED, "--trace", tmp_path / "trace")
     lines = (tmp_path / "trace").read_text().splitlines()
-    assert len(lines) > 100
+    assert len(lines) > 100 and lines[0].startswith("0.000000 ms ")
     assert all(re.fullmatch(r"\d+\.\d{6} ms cpu \d+ [a-z_-]+( \w+=(\d+(/\d+)?|idle)){0,2}", line)
                for line in lines), lines[:5]
 
@@ -126,6 +126,21 @@ def test_table(sim):
     text = sim.run(MIXED, "--seeds", 2)
     assert text.startswith("simulated, 2 seeds: median (quartiles)\n")
     assert re.search(r"^web\n  rate +[\d.]+ requests/s \([\d.]+ \.\. [\d.]+\)$", text, re.M)
+    assert re.search(r"^  yields +0 +\(0 \.\. 0\)$", text, re.M)
+
+
+def test_table_has_no_exponents(sim):
+    """Large and small figures alike, in digits; whole numbers as they are."""
+    text = sim.run("[run]\nduration=500ms\n[vm a]\nworkload=ebizzy\nvcpus=8\n"
+                   "[vm b]\nworkload=cpu\nwork=1us\nstart=400ms\n")
+    table = dict(line.split()[:2] for line in text.splitlines() if line.startswith("  "))
+    assert all(re.fullmatch(r"\d+(\.\d+)?", value) for value in table.values()), text
+    assert len(table["rate"]) >= 7 and re.search(r"^  time +0\.0000\d{4,5} s$", text, re.M)
+
+
+def test_check_says_so(sim):
+    events = sim.json(SMALL, "--check")["events"]
+    assert sim.errors == f"numen-sim: all invariants held after each of {events} events\n"
 
 
 def test_help_keys_is_complete(sim):
@@ -176,7 +191,9 @@ REFUSED = [
     ("[machine]\nsockets=64\ncores=64\nthreads=2\n" + SMALL, 1, "cannot be", "4096 CPUs"),
     ("[machine]\nsockets=3\nnodes=2\n" + SMALL, 1, "cannot be", "do not divide each other"),
     ("[machine]\nsockets=2\ndistance=10,20\n" + SMALL, 1, "cannot be", "a row and a column a node"),
-    ("[machine]\nthreads=3\nsmt=1,0.5\n" + SMALL, 1, "cannot be", "number of busy threads"),
+    ("[machine]\nthreads=3\nsmt=1,0.5\n" + SMALL, 3, "cannot be", "number of busy threads"),
+    ("[machine]\nsmt=0.65,1\n" + SMALL, 2, "a thread is not faster", "the order is 1, 2, ... busy"),
+    ("[machine]\nsmt=1,0.35\n" + SMALL, 2, "slower than one alone", "each one's speed, such as 1,0.65"),
     ("[options]\nnumma=off\n" + SMALL, 2, "option numma is unknown", "docs/parameters.md"),
     ("[options]\ncredit2_runqueue=die\n" + SMALL, 2, "credit2_runqueue=die", "cpu core llc socket"),
     ("[options]\nsched_ratelimit_us=500001\n" + SMALL, 2, "sched_ratelimit_us", "0 to 500000"),
@@ -186,21 +203,35 @@ REFUSED = [
     ("[vm a]\nworkload=cpu\nvcpus=0\n", 3, "vcpus=0", "1 to 255"),
     ("[vm a]\nworkload=cpu\nvcpus=\n", 3, "vcpus=", "1 to 255"),
     ("[vm a]\nworkload=lock\nkind=mutex\n", 3, "kind=mutex", "spin ticket ticket-ple"),
-    ("[vm a]\nworkload=cpu\ncpus=16-17\n", 1, "cpus=", "CPUs are 0 to 15"),
-    ("[vm a]\nworkload=cpu\nnodes=5\n", 1, "nodes=", "nodes are 0 to 1"),
+    ("[vm a]\nworkload=cpu\ncpus=8-16\n", 3, "cpus=", "CPUs are 0 to 15"),
+    ("[vm a]\nworkload=cpu\nnodes=1-2\n", 3, "nodes=", "nodes are 0 to 1"),
+    ("[options]\nnuma=off\n[vm a]\nworkload=cpu\nnodes=1\n", 5, "nodes=", "nodes are 0 to 0"),
+    ("[vm a]\nworkload=cpu\ncap=101\n", 1, "cap=101", "more than 100"),
+    (SMALL + "pv=off\n", 4, "key pv changes nothing here", "vcpus memory weight cap cpus nodes"),
+    (SMALL + "threads=1\n", 4, "key threads changes nothing here", "of workload cpu: work"),
+    (SMALL + "l3-cache=on\n", 4, "key l3-cache changes nothing here", "of workload cpu: work"),
+    (SMALL + "start=10s\n", 4, "start is not within the run", "10s: less"),
+    ("[vm a]\nworkload=pingpong\n", 1, "vcpus=1", "pingpong takes a multiple of 2"),
+    ("[vm a]\nworkload=pingpong\nvcpus=3\n", 3, "vcpus=3", "pingpong takes a multiple of 2"),
+    ("[run]\nduration=1s # all\n" + SMALL, 2, "duration=1s # all", "a comment has a line of its own"),
+    ("[options]\nasym\n" + SMALL, 2, "neither", "a switch: key=on"),
+    ("[options]\nthreads=1\n" + SMALL, 2, "option threads is unknown", "[machine] has a key threads"),
+    ("[options]\nsched_credit2_max_cpus_runqueue=65\n" + SMALL, 2, "runqueue=65", "1 to 64"),
     (SMALL + "[vm a]\nvcpus=2\n", 4, "[vm a]", "line 1; once"),
     (SMALL + "work=2ms\n", 4, "[vm a] work", "line 3; once"),
     (SMALL + "[vm b]\n", 4, "[vm b] has no workload", ""),
     ("[vm " + 60 * "x" + "]\nworkload=cpu\n", 1, "", "1 to "),
     (SMALL + "[vms]\n", 4, "section [vms] is unknown", "run, machine, options, vm NAME, at TIME"),
     ("duration=1s\n" + SMALL, 1, "section [] is unknown", "run, machine"),
-    ("[run]\nduration=1s\n", 2, "no [vm NAME]", ""),
+    ("[run]\nduration=1s\n", 2, "no [vm NAME]", "at least one"),
     (SMALL + "[at noon]\noffline=1\n", 5, "[at noon]", "a time such as 500ms"),
     (SMALL + "[at 1ms]\nexplode=1\n", 5, "explode=1", "offline=CPU, online=CPU, weight.VM=NUMBER"),
     (SMALL + "[at 1ms]\noffline=16\n", 5, "no CPU 16", "0 to 15"),
     (SMALL + "[at 1ms]\nweight.b=5\n", 5, "no VM b", ""),
     (SMALL + "[at 1ms]\nweight.a=0\n", 5, "weight.a=0", "1 to 65535"),
-    (SMALL + "[at 1ms]\npin.a=16-17\n", 5, "no CPU 16-17", "0 to 15"),
+    (SMALL + "[at 1ms]\npin.a=8-16\n", 5, "no CPU 8-16", "0 to 15"),
+    (SMALL + "[at 1ms]\ncap.a=101\n", 5, "cap.a=101", "0 (none) to 100, 100 for each vCPU"),
+    (SMALL + "[at 10s]\ncap.a=50\n", 5, "[at] is not within the run", "10s: less"),
     (SMALL + "[at 1ms]\npin.a=x\n", 5, "pin.a=x", "pin.VM=CPUS"),
     (SMALL + "[at 1ms]\noption.numa=off\n", 5, "option numa is for the start", ""),
     (SMALL + "[at 1ms]\noption.loglvl=debug\n", 5, "option loglvl changes nothing here", ""),
@@ -225,7 +256,11 @@ def test_refused(sim, text, line, what, accepted):
 
 
 @pytest.mark.parametrize("setting, what", [
-    ("vm.a.work", "expected section.key=value"), ("vm.a.wrok=1s", "has no key wrok"),
+    ("vm.a.work", "expected section.key=value"), ("asym", "or option=value"),
+    ("vm.a.wrok=1s", "has no key wrok"), ("vm.b.vcpus=2", "there is no [vm b]; there are a;"),
+    ("smt=1,0.5", "[machine] has a key smt: --set machine.smt="),
+    ("duration=1s", "[run] has a key duration: --set run.duration="),
+    ("machine.smt=0.5,1", "a thread is not faster"), ("vm.a.start=10s", "not within the run"),
     ("vm.a.work=1", "work takes a time"), ("machine.sockets=9999", "a number from 1 to 4096"),
     ("at 1ms.weight.a=0", "1 to 65535"), ("numma=off", "option numma is unknown"),
     ("x" * 800, "too long")])
@@ -242,6 +277,24 @@ def test_refused_setting(sim, setting, what):
 def test_refused_usage(sim, arguments, what):
     assert sim.run(SMALL, *arguments, status=2) == ""
     assert what in sim.errors
+
+
+@pytest.mark.parametrize("path, told", [
+    ("/dev/null", "there is no [vm NAME]; a scenario has at least one"), ("/", "Is a directory")])
+def test_nothing_to_read(path, told):
+    done = subprocess.run([BUILD / "unit/numen-sim", path], capture_output=True, check=False)
+    assert (done.returncode, done.stderr.decode()) == (2, f"numen-sim: {path}: {told}\n")
+
+
+def test_a_runqueue_a_cpu_and_whole_cores(sim):
+    """As in the image: one line says that they exclude each other, and socket is used."""
+    gran = "[options]\nsched-gran=core\ncredit2_runqueue="
+    wanted = sim.run(gran + "socket\n" + SMALL, "--json")
+    assert sim.run(gran + "cpu\n" + SMALL, "--json") == wanted
+    told = "credit2_runqueue=cpu parts siblings, sched-gran=core does not: socket is used\n"
+    assert sim.errors == f"numen-sim: {sim.path}:3: {told}"
+    sim.run(gran + "socket\n" + SMALL + "[at 1us]\noption.credit2_runqueue=cpu\n")
+    assert sim.errors == f"numen-sim: {sim.path}:8: {told}"
 
 
 def test_missing_file():

@@ -106,6 +106,14 @@ def test_weights_are_shares(sim):
     assert [got[f"w{w}"]["run"] for w in (1, 2, 4)] == [near(10 * w / 7, 0.01) for w in (1, 2, 4)]
 
 
+@pytest.mark.parametrize("line, at", [(100, None), (0, "[at 1us]\ncap.a=100\n")])
+def test_a_cap_is_the_whole_vm_s(sim, line, at):
+    """100: one CPU's time for four vCPUs together, whether from the start or set later."""
+    text = scenario("sockets=1\ncores=4\nthreads=1\n" + FREE, "1s",
+                    a={"workload": "cpu", "vcpus": 4, "cap": line}) + (at or "")
+    assert sim.medians(text)["a"]["run"] == near(1, 0.02)
+
+
 # ---- workloads, each against its closed form ----
 
 def test_burst(sim):

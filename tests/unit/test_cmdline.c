@@ -173,6 +173,7 @@ static const struct bad_row {
     {"no-such", "option no-such is unknown"},
     {"maxcpus=0", "maxcpus=0: out of range"},
     {"maxcpus=4097", "out of range"},
+    {"sched_credit2_max_cpus_runqueue=65", "out of range"},
     {"maxcpus=many", "maxcpus=many: malformed"},
     {"maxcpus=", "maxcpus=: malformed"},
     {"maxcpus", "maxcpus needs a value"},

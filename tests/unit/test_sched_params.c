@@ -111,6 +111,7 @@ static void test_values(void **state)
     sched_params_options(&p, &o);
     assert_int_equal(p.arrangement, RUNQ_PER_CORE);
     assert_int_equal(p.max_cpus_runqueue, 7);
+    assert_int_equal(option_table[OPTION_sched_credit2_max_cpus_runqueue].max, RUNQ_CPUS_MAX);
     assert_int_equal(p.credit_init_ns, 5 * NS_PER_MS);
     assert_int_equal(p.carryover_ns, 250 * NS_PER_US);
     assert_int_equal(p.slice_min_ns, 100 * NS_PER_US);

@@ -101,6 +101,9 @@ static void test_no_newline_at_the_end(void **state)
     assert_line(&lines[1], "run", "duration", "1s", 2);
 }
 
+#define NEITHER                                                                                    \
+    "neither a [section] nor key=value (a switch: key=on) nor a comment (a line that begins with " \
+    "; or #)\n"
 #define TEXT(literal) literal, sizeof(literal) - 1
 
 static const struct {
@@ -108,9 +111,9 @@ static const struct {
     size_t bytes;
     const char *told;
 } refused[] = {
-    {TEXT("[run]\nduration\n"), "s.ini:2: neither a [section] nor key=value\n"},
-    {TEXT("[run\nduration=1s\n"), "s.ini:1: neither a [section] nor key=value\n"},
-    {TEXT("[run\n[run\n"), "s.ini:1: neither a [section] nor key=value\n"},
+    {TEXT("[run]\nduration\n"), "s.ini:2: " NEITHER},
+    {TEXT("[run\nduration=1s\n"), "s.ini:1: " NEITHER},
+    {TEXT("[run\n[run\n"), "s.ini:1: " NEITHER},
     {TEXT("[run]\na=1\na=2\n"), "s.ini:3: [run] a stands here and in line 2; once is accepted\n"},
     {TEXT("[run]\n[vm a]\n[run]\n"),
      "s.ini:3: [run] stands here and in line 1; once is accepted\n"},
@@ -176,7 +179,7 @@ static void test_settings(void **state)
     memset(lines, 0, sizeof(lines));
     for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
         assert_true(set(&r, good[i].setting));
-        assert_line(&lines[i], good[i].section, good[i].name, good[i].value, 0);
+        assert_line(&lines[i], good[i].section, good[i].name, good[i].value, LINE_SET);
     }
     for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
         assert_false(set(&r, bad[i]));

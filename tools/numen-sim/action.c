@@ -85,6 +85,8 @@ static void for_vcpus(struct sim *sim, const struct scenario_action *a,
 
         if (strcmp(vm->config->name, a->name) != 0 && strcmp(vm->name, a->name) != 0)
             continue;
+        if (a->kind == ACTION_CAP && a->number)
+            cap_set(&vm->cap, (uint32_t)a->number, vm->nvcpus, sim->now);
         for (uint32_t j = 0; j < vm->nvcpus; j++)
             change(sim, &vm->vcpus[j], a);
     }
@@ -95,10 +97,9 @@ static void change_weight(struct sim *sim, struct vcpu *v, const struct scenario
     sched_unit_set_weight(sim->s, &v->unit, (uint32_t)a->number, sim->now);
 }
 
+/* One cap for all of the VM's vCPUs, which for_vcpus has set. */
 static void change_cap(struct sim *sim, struct vcpu *v, const struct scenario_action *a)
 {
-    if (a->number)
-        cap_set(&v->vm->cap, (uint32_t)a->number, v->vm->nvcpus, sim->now);
     sched_unit_set_cap(sim->s, &v->unit, a->number ? &v->vm->cap : NULL, sim->now);
 }
 

@@ -44,7 +44,8 @@ __attribute__((format(printf, 2, 3))) static _Noreturn void breach(const struct 
 {
     va_list args;
 
-    fprintf(stderr, "numen-sim: check failed at %llu ns: ", (unsigned long long)sim->now);
+    fprintf(stderr,
+            "numen-sim: check failed at %llu ns: ", (unsigned long long)(sim->now - SIM_BEGIN));
     va_start(args, format);
     vfprintf(stderr, format, args);
     va_end(args);
@@ -55,7 +56,7 @@ __attribute__((format(printf, 2, 3))) static _Noreturn void breach(const struct 
 void assert_failed(const char *expr, const char *file, int line)
 {
     fprintf(stderr, "numen-sim: check failed at %llu ns: %s:%d: ASSERT(%s)\n",
-            (unsigned long long)(watched ? watched->now : 0), file, line, expr);
+            (unsigned long long)(watched ? watched->now - SIM_BEGIN : 0), file, line, expr);
     stop(watched);
 }
 

@@ -204,7 +204,7 @@ const struct key *keys_find(const struct key *keys, const char *name)
     return NULL;
 }
 
-static void describe_time(uint64_t ns, char *text, size_t bytes)
+void key_describe_time(uint64_t ns, char *text, size_t bytes)
 {
     if (ns >= NS_PER_SEC && ns % NS_PER_SEC == 0)
         snprintf(text, bytes, "%llus", (unsigned long long)(ns / NS_PER_SEC));
@@ -222,8 +222,8 @@ void key_describe(const struct key *key, char *text, size_t bytes)
 
     switch (key->kind) {
     case KEY_TIME:
-        describe_time(key->min, min, sizeof(min));
-        describe_time(key->max, max, sizeof(max));
+        key_describe_time(key->min, min, sizeof(min));
+        key_describe_time(key->max, max, sizeof(max));
         snprintf(text, bytes, "a time from %s to %s", min, max);
         break;
     case KEY_BYTES:

@@ -63,6 +63,9 @@ __attribute__((warn_unused_result)) int key_set(const struct key *key, void *obj
 /* "a time from 1us to 10s" and the like, for messages and help. */
 void key_describe(const struct key *key, char *text, size_t bytes);
 
+/* "500ms". */
+void key_describe_time(uint64_t ns, char *text, size_t bytes);
+
 void keys_print(const struct key *keys, FILE *out);
 
 /* The names, by blanks, for a message that says what is accepted. */

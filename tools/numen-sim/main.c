@@ -217,6 +217,9 @@ int main(int argc, char **argv)
     if (csv)
         results_csv(&results, csv);
     close_of(csv, run.csv);
+    if (run.check)
+        fprintf(stderr, "numen-sim: all invariants held after each of %llu events\n",
+                (unsigned long long)results.events);
     if (run.json)
         results_json(&results, run.path, stdout);
     else

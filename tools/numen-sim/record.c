@@ -60,8 +60,10 @@ static void print_argument(const char *what, uint64_t value, FILE *out)
 
 static void print_event(const struct record_event *e, FILE *out)
 {
-    fprintf(out, "%llu.%06llu ms cpu %u %s", (unsigned long long)(e->at / NS_PER_MS),
-            (unsigned long long)(e->at % NS_PER_MS), e->cpu, names[e->event].name);
+    ns_t at = e->at - SIM_BEGIN;
+
+    fprintf(out, "%llu.%06llu ms cpu %u %s", (unsigned long long)(at / NS_PER_MS),
+            (unsigned long long)(at % NS_PER_MS), e->cpu, names[e->event].name);
     print_argument(names[e->event].a, e->a, out);
     print_argument(names[e->event].b, e->b, out);
     fputc('\n', out);

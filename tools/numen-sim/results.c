@@ -8,6 +8,8 @@
 #include "tools/numen-sim/memory.h"
 #include "tools/numen-sim/vcpu.h"
 
+#define DECIMALS_MAX 9 /* of a second: a nanosecond */
+
 void results_init(struct results *r, uint32_t first_seed, uint32_t seeds)
 {
     *r = (struct results){.first_seed = first_seed, .seeds = seeds};
@@ -168,7 +170,37 @@ struct spread series_spread(struct series *s)
     return (struct spread){quantile(s, 0.25), quantile(s, 0.5), quantile(s, 0.75)};
 }
 
-/* A line a metric, by VM; those that are zero throughout are left out. */
+/* Whole numbers as they are; others with four digits, or all before the point; no exponents. */
+static void print_value(double value, int width, FILE *out)
+{
+    int decimals = 3;
+
+    for (double limit = 1; value < limit && decimals < DECIMALS_MAX; limit /= 10)
+        decimals++;
+    for (double limit = 10; value >= limit && decimals > 0; limit *= 10)
+        decimals--;
+    fprintf(out, "%*.*f", width, value == (double)(uint64_t)value ? 0 : decimals, value);
+}
+
+static void print_series(struct series *s, FILE *out)
+{
+    struct spread spread = series_spread(s);
+
+    fprintf(out, "  %-16s ", s->name);
+    print_value(spread.median, 14, out);
+    if (s->count == 1 && *s->unit)
+        fprintf(out, " %s", s->unit);
+    if (s->count > 1) {
+        fprintf(out, " %-10s (", s->unit);
+        print_value(spread.low, 0, out);
+        fputs(" .. ", out);
+        print_value(spread.high, 0, out);
+        fputc(')', out);
+    }
+    fputc('\n', out);
+}
+
+/* A line a metric, by VM. */
 void results_print(struct results *r, FILE *out)
 {
     const char *vm = NULL;
@@ -176,17 +208,11 @@ void results_print(struct results *r, FILE *out)
     fprintf(out, "simulated, %u seed%s: median (quartiles)\n", r->seeds, r->seeds == 1 ? "" : "s");
     for (uint32_t i = 0; i < r->nseries; i++) {
         struct series *s = &r->series[i];
-        struct spread spread = series_spread(s);
 
-        if (spread.median == 0 && spread.high == 0)
-            continue;
         if (!vm || strcmp(vm, s->vm) != 0)
             fprintf(out, "%s\n", *s->vm ? s->vm : "machine");
         vm = s->vm;
-        fprintf(out, "  %-16s %14.6g %-9s", s->name, spread.median, s->unit);
-        if (s->count > 1)
-            fprintf(out, " (%.6g .. %.6g)", spread.low, spread.high);
-        fputc('\n', out);
+        print_series(s, out);
     }
 }
 

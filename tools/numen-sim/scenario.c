@@ -32,7 +32,8 @@ static bool set_key(struct reader *r, const struct line *l, const struct key *ke
     if (key_set(key, object, l->value) == 0)
         return true;
     key_describe(key, takes, sizeof(takes));
-    return wrong(r, l->number, "%s=%s: %s takes %s", l->name, l->value, l->name, takes);
+    return wrong(r, l->number, "%s=%s: %s takes %s%s", l->name, l->value, l->name, takes,
+                 strstr(l->value, " #") ? "; a comment has a line of its own" : "");
 }
 
 static bool read_table_section(struct reader *r, const char *section, const struct key *keys,
@@ -51,6 +52,26 @@ static bool read_table_section(struct reader *r, const char *section, const stru
     return true;
 }
 
+/* Most likely meant, where a key of another section is given as an option. */
+static const char *section_of_key(const char *name)
+{
+    if (keys_find(machine_keys, name))
+        return "machine";
+    return keys_find(run_keys, name) ? "run" : NULL;
+}
+
+static bool wrong_option(const struct reader *r, const struct line *l, bool unknown)
+{
+    const char *section = section_of_key(l->name);
+    const char *what = unknown ? "is unknown; docs/parameters.md lists them"
+                               : "changes nothing here; numa and those of the scheduler do";
+
+    if (!section)
+        return wrong(r, l->number, "option %s %s", l->name, what);
+    return wrong(r, l->number, "option %s %s; [%s] has a key %s: --set %s.%s=", l->name, what,
+                 section, l->name, section, l->name);
+}
+
 static bool read_options(struct reader *r)
 {
     struct options *o = &r->scenario->options;
@@ -66,13 +87,8 @@ static bool read_options(struct reader *r)
         l->used = true;
         if (l->header)
             continue;
-        if (id == OPTION_COUNT)
-            return wrong(r, l->number, "option %s is unknown; docs/parameters.md lists them",
-                         l->name);
-        if (!option_is_simulated(id))
-            return wrong(r, l->number,
-                         "option %s changes nothing here; numa and those of the scheduler do",
-                         l->name);
+        if (id == OPTION_COUNT || !option_is_simulated(id))
+            return wrong_option(r, l, id == OPTION_COUNT);
         if (option_set(o, id, l->value)) {
             option_takes(id, takes, sizeof(takes));
             return wrong(r, l->number, "%s=%s: %s takes %s", l->name, l->value, l->name, takes);
@@ -98,6 +114,34 @@ static struct scenario_vm *vm_of(struct reader *r, const struct line *l)
     return &s->vms[s->nvms++];
 }
 
+static bool wrong_workload(const struct reader *r, int line, const char *what)
+{
+    char names[256] = "";
+
+    for (const struct workload *const *w = workloads; *w; w++)
+        snprintf(names + strlen(names), sizeof(names) - strlen(names), " %s", (*w)->name);
+    return wrong(r, line, "%s; there are%s", what, names);
+}
+
+/* A VM that is not in the file and got no workload by --set: a name misspelt, most likely. */
+static bool wrong_vm(const struct reader *r, const struct scenario_vm *vm)
+{
+    const struct scenario *s = r->scenario;
+    char text[512];
+
+    if (vm->line != LINE_SET) {
+        snprintf(text, sizeof(text), "[vm %s] has no workload=", vm->name);
+        return wrong_workload(r, vm->line, text);
+    }
+    text[0] = 0;
+    for (uint32_t i = 0; i < s->nvms && strlen(text) < sizeof(text) / 2; i++)
+        if (s->vms[i].line != LINE_SET)
+            snprintf(text + strlen(text), sizeof(text) - strlen(text), " %s", s->vms[i].name);
+    return wrong(r, LINE_SET,
+                 "there is no [vm %s]; there are%s; a new one needs vm.%s.workload=", vm->name,
+                 text, vm->name);
+}
+
 static bool find_workloads(struct reader *r)
 {
     for (uint32_t i = 0; i < r->count; i++) {
@@ -115,11 +159,10 @@ static bool find_workloads(struct reader *r)
         l->used = true;
         vm->workload = workload_find(l->value);
         if (!vm->workload) {
-            char names[256] = "";
+            char what[sizeof(l->value) + 32];
 
-            for (const struct workload *const *w = workloads; *w; w++)
-                snprintf(names + strlen(names), sizeof(names) - strlen(names), " %s", (*w)->name);
-            return wrong(r, l->number, "workload=%s: unknown; there are%s", l->value, names);
+            snprintf(what, sizeof(what), "workload=%s: unknown", l->value);
+            return wrong_workload(r, l->number, what);
         }
     }
     return true;
@@ -132,6 +175,20 @@ static bool is_last(const struct reader *r, const struct line *l)
         if (strcmp(other->section, l->section) == 0 && strcmp(other->name, l->name) == 0)
             return false;
     return true;
+}
+
+/* `idle`: a word of a guest's line that would go unnoticed. */
+static bool wrong_vm_key(const struct reader *r, const struct line *l, const struct workload *w,
+                         bool idle)
+{
+    char own[512], common[160];
+
+    keys_names(w->keys, own, sizeof(own));
+    keys_names(vm_keys, common, sizeof(common));
+    return wrong(r, l->number, "[%s] %s %s%s; there are workload %s %s, and of workload %s:%s %s",
+                 l->section, idle ? "key" : "has no key", l->name,
+                 idle ? " changes nothing here" : "", common, guest_keys_used, w->name,
+                 w->sees_l3 ? " l3-cache" : "", own);
 }
 
 /* What neither the simulator nor the workload knows is a word of a guest's line. */
@@ -147,15 +204,8 @@ static bool read_vm_line(struct reader *r, struct scenario_vm *vm, struct line *
         return set_key(r, l, vm_keys, vm);
     if (keys_find(w->keys, l->name))
         return set_key(r, l, w->keys, vm->params);
-    if (!guest_has_key(l->name)) {
-        char takes[512];
-
-        keys_names(w->keys, takes, sizeof(takes));
-        return wrong(r, l->number,
-                     "[%s] has no key %s; there are those of a guest's line, count, start, "
-                     "workload, and of workload %s: %s",
-                     l->section, l->name, w->name, takes);
-    }
+    if (!guest_key_is_used(l->name, w))
+        return wrong_vm_key(r, l, w, guest_key_is_idle(l->name));
     if (is_last(r, l))
         snprintf(guest + strlen(guest), bytes - strlen(guest), " %s=%s", l->name, l->value);
     return true;
@@ -168,7 +218,7 @@ static bool read_vm(struct reader *r, struct scenario_vm *vm)
     char guest[1024], section[sizeof(r->lines->section)];
 
     if (!vm->workload)
-        return wrong(r, vm->line, "[vm %s] has no workload=", vm->name);
+        return wrong_vm(r, vm);
     vm->params = sim_alloc(1, vm->workload->params_bytes);
     keys_default(vm_keys, vm);
     keys_default(vm->workload->keys, vm->params);
@@ -196,7 +246,7 @@ static bool read_vms(struct reader *r)
     for (uint32_t i = 0; i < s->nvms; i++)
         if (!read_vm(r, &s->vms[i]))
             return false;
-    return s->nvms ? true : wrong(r, r->at, "there is no [vm NAME]");
+    return s->nvms ? true : wrong(r, r->at, "there is no [vm NAME]; a scenario has at least one");
 }
 
 /* ---- things done while it runs ---- */
@@ -262,24 +312,14 @@ static bool all_used(const struct reader *r)
 static bool read_all(struct reader *r, const char *const settings[], uint32_t nsettings)
 {
     struct scenario *s = r->scenario;
-    char fault[SCENARIO_FAULT_CHARS];
-    int line;
-
     if (!collect_file(r))
         return false;
     for (uint32_t i = 0; i < nsettings; i++)
         if (!collect_setting(r, settings[i]))
             return false;
-    if (!read_table_section(r, "run", run_keys, &s->run) ||
-        !read_table_section(r, "machine", machine_keys, &s->machine) || !read_options(r) ||
-        !read_vms(r) || !read_actions(r) || !all_used(r))
-        return false;
-    if (!scenario_machine_fits(s, fault))
-        return wrong(r, line_of_word(r, "machine", ""), "[machine] cannot be: %s", fault);
-    if (s->run.warmup >= s->run.duration)
-        return wrong(r, line_of_word(r, "run", "warmup="), "warmup takes less than duration");
-    line = scenario_parts_fit(s, fault);
-    return line < 0 ? true : wrong(r, line, "%s", fault);
+    return read_table_section(r, "run", run_keys, &s->run) &&
+           read_table_section(r, "machine", machine_keys, &s->machine) && read_options(r) &&
+           read_vms(r) && read_actions(r) && all_used(r) && scenario_fits(r);
 }
 
 struct scenario *scenario_read(const char *path, const char *const settings[], uint32_t nsettings)

@@ -12,7 +12,7 @@
 #include "boot/cmdline.h"
 #include "boot/guest_line.h"
 #include "boot/token.h"
-#include "hv/bits.h"
+#include "tools/numen-sim/workload.h"
 
 #define RUN(field)     offsetof(struct run_config, field)
 #define MACHINE(field) offsetof(struct machine_config, field)
@@ -73,15 +73,27 @@ const struct key vm_keys[] = {
     KEY_END,
 };
 
-bool guest_has_key(const char *name)
-{
-    static const char *const names[] = {"vcpus",   "memory", "weight",  "cap",      "cpus", "nodes",
-                                        "sockets", "cores",  "threads", "l3-cache", "pv"};
+const char guest_keys_used[] = "vcpus memory weight cap cpus nodes";
 
-    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-        if (strcmp(name, names[i]) == 0)
+static bool is_word_of(const char *words, const char *name)
+{
+    char word[32];
+    bool cut;
+
+    while (token_next(&words, word, sizeof(word), &cut))
+        if (strcmp(word, name) == 0)
             return true;
     return false;
+}
+
+bool guest_key_is_used(const char *name, const struct workload *w)
+{
+    return is_word_of(guest_keys_used, name) || (w->sees_l3 && strcmp(name, "l3-cache") == 0);
+}
+
+bool guest_key_is_idle(const char *name)
+{
+    return is_word_of("sockets cores threads l3-cache pv initrd autostart", name);
 }
 
 bool option_is_simulated(enum option_id id)
@@ -159,8 +171,6 @@ bool action_parse(struct scenario_action *a, const char *time, const char *name,
         return parse_cpus(value, &a->cpus);
     case ACTION_OPTION:
         return option_find(a->name) != OPTION_COUNT;
-    case ACTION_CAP:
-        return token_number(value, &a->number) == 0 && a->number <= GUEST_CAP_MAX;
     default:
         return token_number(value, &a->number) == 0;
     }

@@ -9,16 +9,20 @@
 
 extern const struct key run_keys[], machine_keys[], vm_keys[];
 
-#define SCENARIO_FAULT_CHARS 256u
+struct reader;
+struct workload;
 
-/* Else `fault`, of SCENARIO_FAULT_CHARS, says why there is no such machine. */
-bool scenario_machine_fits(const struct scenario *s, char *fault);
+/*
+ * Do the parts go together? False after a line that says what does not (scenario_fit.c). Options
+ * that exclude each other are told as well, and what is done instead.
+ */
+bool scenario_fits(const struct reader *r);
 
-/* -1, or the line that asks for what is not there, and `fault` says what. */
-int scenario_parts_fit(const struct scenario *s, char *fault);
-
-/* Is `name` a key of a boot module's line? */
-bool guest_has_key(const char *name);
+/* Keys of a boot module's line: those that every workload heeds, by blanks; whether this one does;
+ * the others, which a guest in the image has and a simulated one has no use for. */
+extern const char guest_keys_used[];
+bool guest_key_is_used(const char *name, const struct workload *w);
+bool guest_key_is_idle(const char *name);
 
 /* Does the option mean anything here? Else it is the image's alone. */
 bool option_is_simulated(enum option_id id);

@@ -6,6 +6,7 @@
  */
 #include "tools/numen-sim/scenario_lines.h"
 
+#include <errno.h>
 #include <ini.h>
 #include <stdarg.h>
 #include <string.h>
@@ -14,10 +15,12 @@ bool wrong(const struct reader *r, int line, const char *format, ...)
 {
     va_list args;
 
-    if (line)
-        fprintf(stderr, "numen-sim: %s:%d: ", r->path, line);
-    else
+    if (line == LINE_SET)
         fprintf(stderr, "numen-sim: --set: ");
+    else if (line == LINE_NONE)
+        fprintf(stderr, "numen-sim: %s: ", r->path);
+    else
+        fprintf(stderr, "numen-sim: %s:%d: ", r->path, line);
     va_start(args, format);
     vfprintf(stderr, format, args);
     va_end(args);
@@ -134,11 +137,11 @@ bool collect_setting(struct reader *r, const char *setting)
     char *value, *name, *point;
 
     if (strlen(setting) >= sizeof(text))
-        return wrong(r, 0, "too long");
+        return wrong(r, LINE_SET, "too long");
     strcpy(text, setting);
     value = strchr(text, '=');
     if (!value)
-        return wrong(r, 0, "%s: expected section.key=value", setting);
+        return wrong(r, LINE_SET, "%s: expected section.key=value, or option=value", setting);
     *value++ = 0;
     name = text;
     point = strncmp(text, "at ", 3) == 0 ? point_of_action(text) : strrchr(text, '.');
@@ -148,10 +151,10 @@ bool collect_setting(struct reader *r, const char *setting)
         *point = 0;
         name = point + 1;
         if (strlen(text) >= sizeof(((struct line *)0)->section))
-            return wrong(r, 0, "%s: too long", setting);
+            return wrong(r, LINE_SET, "%s: too long", setting);
         snprintf(section, sizeof(section), "%s%.63s", vm ? "vm " : "", vm ? text + 3 : text);
     }
-    return collect(r, section, name, value, 0);
+    return collect(r, section, name, value, LINE_SET);
 }
 
 bool collect_file(struct reader *r)
@@ -160,7 +163,13 @@ bool collect_file(struct reader *r)
 
     if (r->refused)
         return false;
-    return line > 0 ? wrong(r, line, "neither a [section] nor key=value") : true;
+    if (ferror(r->file))
+        return wrong(r, LINE_NONE, "%s", strerror(errno));
+    if (line > 0)
+        return wrong(r, line,
+                     "neither a [section] nor key=value (a switch: key=on) nor a comment (a "
+                     "line that begins with ; or #)");
+    return true;
 }
 
 int line_of_word(const struct reader *r, const char *section, const char *word)

@@ -10,10 +10,12 @@
 #include "hv/types.h"
 
 #define LINES_MAX 2048u
+#define LINE_SET  (-1) /* stands for a line of the file: it came by --set */
+#define LINE_NONE 0    /* the file as a whole */
 
 struct line {
     char section[64], name[64], value[512];
-    int number;  /* 0: from --set */
+    int number;  /* or LINE_SET */
     bool header; /* of its section, not a setting */
     bool used;
 };
@@ -31,7 +33,7 @@ struct reader {
     struct scenario *scenario; /* being filled */
 };
 
-/* Always false. Says what is wrong there, on one line; line 0 is --set. */
+/* Always false. Says what is wrong there, on one line; `line` may be LINE_SET or LINE_NONE. */
 __attribute__((format(printf, 3, 4))) bool wrong(const struct reader *r, int line,
                                                  const char *format, ...);
 

@@ -27,6 +27,8 @@ struct metric {
 struct workload {
     const char *name, *help;
     const struct key *keys;
+    uint32_t vcpus_by; /* the number of vCPUs is a multiple of this; 0: any number will do */
+    bool sees_l3;      /* l3-cache= changes what its guest does */
     size_t params_bytes, vm_bytes, vcpu_bytes; /* of params, sim_vm.state, vcpu.state */
     bool (*ends)(const void *params);          /* do its vCPUs finish by themselves? NULL: no */
     void (*start)(struct sim *sim, struct sim_vm *vm); /* before the first `next`; may be NULL */

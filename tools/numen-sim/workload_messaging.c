@@ -196,6 +196,7 @@ const struct workload workload_messaging = {
     .name = "messaging",
     .help = "senders and receivers of a guest kernel",
     .keys = keys,
+    .sees_l3 = true,
     .params_bytes = sizeof(struct messaging_params),
     .vm_bytes = sizeof(struct messaging_vm),
     .ends = ends,

@@ -25,12 +25,10 @@ static const struct key keys[] = {
     KEY_END,
 };
 
-/* 2n and 2n + 1; a last one without a partner sleeps. */
+/* 2n and 2n + 1. */
 static struct vcpu *partner_of(const struct vcpu *v)
 {
-    uint32_t index = v->index ^ 1;
-
-    return index < v->vm->nvcpus ? &v->vm->vcpus[index] : NULL;
+    return &v->vm->vcpus[v->index ^ 1];
 }
 
 /* Its turn is over: the other's. */
@@ -49,14 +47,13 @@ static void next(struct sim *sim, struct vcpu *v)
 {
     const struct pingpong_params *p = v->vm->config->params;
     struct pingpong_vcpu *state = v->state;
-    struct vcpu *partner = partner_of(v);
 
-    if (partner && state->works)
-        call(sim, v, partner);
+    if (state->works)
+        call(sim, v, partner_of(v));
     else if (!state->begun)
         state->called |= !(v->index & 1);
     state->begun = true;
-    if (!partner || !state->called) {
+    if (!state->called) {
         vcpu_halt(sim, v, NS_NEVER);
         return;
     }
@@ -87,6 +84,7 @@ const struct workload workload_pingpong = {
     .name = "pingpong",
     .help = "pairs that wake each other by turns",
     .keys = keys,
+    .vcpus_by = 2,
     .params_bytes = sizeof(struct pingpong_params),
     .vcpu_bytes = sizeof(struct pingpong_vcpu),
     .next = next,

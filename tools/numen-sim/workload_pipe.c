@@ -123,6 +123,7 @@ const struct workload workload_pipe = {
     .name = "pipe",
     .help = "two tasks of a guest kernel that wake each other",
     .keys = keys,
+    .sees_l3 = true,
     .params_bytes = sizeof(struct pipe_params),
     .vm_bytes = sizeof(struct pipe_vm),
     .ends = ends,
