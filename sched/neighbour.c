@@ -166,7 +166,22 @@ static bool is_shared_bit(const struct sched *s, const struct unit *u, uint64_t 
 }
 
 /*
- * Is any of them worth a move of `u`? As neighbour_take would find. Reads hints and what
+ * The next one for `u` to try, or NULL: TRIES_MAX were tried or there is none. Reads what
+ * neighbours_next and is_shared_bit read; writes only *n.
+ */
+static struct runq *neighbours_try(struct neighbours *n, const struct unit *u)
+{
+    while (n->tries++ < TRIES_MAX) {
+        struct runq *to = neighbours_next(n);
+
+        if (!to || !is_shared_bit(n->s, u, n->reach, to))
+            return to;
+    }
+    return NULL;
+}
+
+/*
+ * Is any of them worth a move of `u`? As neighbour_take_better would find. Reads hints and what
  * worth_moving reads; writes nothing.
  */
 bool neighbour_is_worth(const struct sched *s, const struct unit *u, enum runq_hint hint,
@@ -175,53 +190,69 @@ bool neighbour_is_worth(const struct sched *s, const struct unit *u, enum runq_h
     struct neighbours n = neighbours_of(s, u->rq, s->hints[hint]);
 
     n.reach = reach;
-    for (uint32_t tries = 0; tries < TRIES_MAX; tries++) {
-        const struct runq *to = neighbours_next(&n);
-
-        if (!to)
-            return false;
-        if (!is_shared_bit(s, u, reach, to) && worth_moving(s, u, to, hint == HINT_CORE, now))
+    for (const struct runq *to; (to = neighbours_try(&n, u));)
+        if (worth_moving(s, u, to, hint == HINT_CORE, now))
             return true;
-    }
     return false;
 }
 
 /*
- * Moves `u` (in the caller's hands) to an idle CPU of another runqueue among `reach`, if `worth`
- * only of those that are worth a move, and reserves it there. True: the lock of the old runqueue is
- * gone, that of the new one held. False: nothing changed. Reads hints, loads and what find_idle
- * reads; writes what members_move, find_idle and place_reserve write.
+ * Moves `u` to an idle CPU of `to` and reserves it there; returns as neighbour_take does. Tries the
+ * lock. Reads what find_idle reads; writes what members_move, find_idle and place_reserve write.
  */
-bool neighbour_take(struct sched *s, struct unit *u, enum runq_hint hint, uint64_t reach,
-                    bool worth, ns_t now)
+static bool move_to_idle(struct sched *s, struct unit *u, struct runq *to, enum runq_hint hint,
+                         ns_t now) NO_THREAD_SAFETY
 {
     struct runq *from = u->rq;
-    struct neighbours n = neighbours_of(s, from, s->hints[hint]);
+    struct sched_cpu *c;
 
-    if (!(reach & neighbour_fold(s, from, hint)))
+    if (!spin_trylock(&to->lock))
+        return false;
+    c = find_idle(s, to, u, hint);
+    if (!c) {
+        spin_unlock(&to->lock);
+        return false;
+    }
+    members_move(s, u, to, now);
+    place_reserve(s, c, u);
+    spin_unlock(&from->lock);
+    return true;
+}
+
+/*
+ * Moves `u` (in the caller's hands), which would have to wait in its runqueue, to an idle CPU of
+ * another one among `reach`, and reserves it there. True: the lock of the old runqueue is gone,
+ * that of the new one held. False: nothing changed. Reads hints, and what worth_waking and
+ * move_to_idle read; writes what move_to_idle writes.
+ */
+bool neighbour_take(struct sched *s, struct unit *u, enum runq_hint hint, uint64_t reach, ns_t now)
+{
+    struct neighbours n = neighbours_of(s, u->rq, s->hints[hint]);
+
+    if (!(reach & neighbour_fold(s, u->rq, hint)))
         return false;
     n.reach = reach;
-    for (uint32_t tries = 0; tries < TRIES_MAX; tries++) {
-        struct runq *to = neighbours_next(&n);
-        struct sched_cpu *c;
-
-        if (!to)
-            return false;
-        if (is_shared_bit(s, u, reach, to))
-            continue;
-        if (worth ? !worth_moving(s, u, to, hint == HINT_CORE, now) : !worth_waking(s, u, to))
-            continue;
-        if (!spin_trylock(&to->lock))
-            continue;
-        c = find_idle(s, to, u, hint);
-        if (c) {
-            members_move(s, u, to, now);
-            place_reserve(s, c, u);
-            spin_unlock(&from->lock);
+    for (struct runq *to; (to = neighbours_try(&n, u));)
+        if (worth_waking(s, u, to) && move_to_idle(s, u, to, hint, now))
             return true;
-        }
-        spin_unlock(&to->lock);
-    }
+    return false;
+}
+
+/*
+ * Likewise, but `u` has a thread to run on in its runqueue, so only where that is worth a move.
+ * Reads hints, and what worth_moving and move_to_idle read; writes what move_to_idle writes.
+ */
+bool neighbour_take_better(struct sched *s, struct unit *u, enum runq_hint hint, uint64_t reach,
+                           ns_t now)
+{
+    struct neighbours n = neighbours_of(s, u->rq, s->hints[hint]);
+
+    if (!(reach & neighbour_fold(s, u->rq, hint)))
+        return false;
+    n.reach = reach;
+    for (struct runq *to; (to = neighbours_try(&n, u));)
+        if (worth_moving(s, u, to, hint == HINT_CORE, now) && move_to_idle(s, u, to, hint, now))
+            return true;
     return false;
 }
 
@@ -237,12 +268,9 @@ void neighbour_return(struct sched *s, struct unit *u, ns_t now)
     struct neighbours n = neighbours_of(s, from, NULL);
 
     n.reach = u->soft_reach;
-    for (uint32_t tries = 0; tries < TRIES_MAX; tries++) {
-        struct runq *to = neighbours_next(&n);
+    for (struct runq *to; (to = neighbours_try(&n, u));) {
         uint64_t hard, soft;
 
-        if (!to)
-            return;
         if (!worth_returning(s, u, to, now) || !spin_trylock(&to->lock))
             continue;
         affinity_local(s, to, u, &hard, &soft);

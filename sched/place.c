@@ -112,11 +112,11 @@ void place_beside(struct sched *s, struct unit *u, ns_t now)
 
 /*
  * Off its preferred CPUs altogether, any idle thread there is worth going home to. Reads soft_cpus,
- * soft_reach, and what neighbour_take reads; writes what that writes.
+ * soft_reach, and what neighbour_take_better reads; writes what that writes.
  */
 static bool place_at_home(struct sched *s, struct unit *u, ns_t now)
 {
-    return neighbour_take(s, u, u->soft_cpus ? HINT_CORE : HINT_IDLE, u->soft_reach, true, now);
+    return neighbour_take_better(s, u, u->soft_cpus ? HINT_CORE : HINT_IDLE, u->soft_reach, now);
 }
 
 /*
@@ -141,15 +141,15 @@ static struct sched_cpu *warm_cpu(const struct sched *s, const struct unit *u)
  * A fully idle core: at home before elsewhere, and one of another runqueue only if that is worth
  * the move (worth.c); then an idle thread of another runqueue, if that is. With a thread to be had
  * at home, the idle cores of this runqueue that are not home come after it. Reads soft_cpus,
- * run_cpus, soft_reach, reach, the idle masks, and what neighbour_take reads; writes what
- * idle_choose, place_reserve and neighbour_take write.
+ * run_cpus, soft_reach, reach, the idle masks, and what neighbour_take_better reads; writes what
+ * idle_choose, place_reserve and neighbour_take_better write.
  */
 static bool place_core(struct sched *s, struct unit *u, bool roam, ns_t now)
 {
     struct runq *rq = u->rq;
     struct sched_cpu *c = idle_choose(s, rq, u, u->soft_cpus & rq->smt_idle);
 
-    if (!c && roam && neighbour_take(s, u, HINT_CORE, u->soft_reach, true, now))
+    if (!c && roam && neighbour_take_better(s, u, HINT_CORE, u->soft_reach, now))
         return true;
     if (!c && !(u->soft_cpus & rq->idle & ~rq->tickled))
         c = idle_choose(s, rq, u, u->run_cpus & rq->smt_idle);
@@ -157,14 +157,14 @@ static bool place_core(struct sched *s, struct unit *u, bool roam, ns_t now)
         place_reserve(s, c, u);
     if (c || !roam)
         return c;
-    return neighbour_take(s, u, HINT_CORE, u->reach, true, now) ||
-           neighbour_take(s, u, HINT_IDLE, u->reach, true, now);
+    return neighbour_take_better(s, u, HINT_CORE, u->reach, now) ||
+           neighbour_take_better(s, u, HINT_IDLE, u->reach, now);
 }
 
 /*
  * Reads idle, HINT_IDLE, neighbour_wake, smt_aware, soft_cpus, run_cpus, soft_reach, reach, and
- * what warm_cpu, idle_choose and neighbour_take read; writes what idle_choose, place_reserve and
- * neighbour_take write.
+ * what warm_cpu, place_core, place_at_home, idle_choose and neighbour_take read; writes what they
+ * and place_reserve write.
  */
 static bool place_idle(struct sched *s, struct unit *u, ns_t now)
 {
@@ -188,7 +188,7 @@ static bool place_idle(struct sched *s, struct unit *u, ns_t now)
         c = idle_choose(s, rq, u, u->run_cpus);
     if (c)
         place_reserve(s, c, u);
-    return c || (roam && neighbour_take(s, u, HINT_CORE, u->reach, false, now));
+    return c || (roam && neighbour_take(s, u, HINT_CORE, u->reach, now));
 }
 
 /*

@@ -270,6 +270,7 @@ struct neighbours {
     uint64_t reach;       /* only runqueues with a bit of this; at first any */
     uint32_t level, next, end;
     uint32_t left;  /* at most so many are still to come */
+    uint32_t tries; /* by neighbours_try */
     bool backwards; /* within a level the highest id, of lowest priority, first */
 };
 struct neighbours neighbours_of(const struct sched *s, const struct runq *home,
@@ -277,7 +278,9 @@ struct neighbours neighbours_of(const struct sched *s, const struct runq *home,
 struct runq *neighbours_next(struct neighbours *n);
 uint64_t neighbour_fold_wide(const struct sched *s, const struct runq *home, enum runq_hint hint);
 bool neighbour_take(struct sched *s, struct unit *u, enum runq_hint hint, uint64_t reach,
-                    bool worth, ns_t now) NO_THREAD_SAFETY;
+                    ns_t now) NO_THREAD_SAFETY;
+bool neighbour_take_better(struct sched *s, struct unit *u, enum runq_hint hint, uint64_t reach,
+                           ns_t now) NO_THREAD_SAFETY;
 void neighbour_return(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY;
 bool neighbour_is_worth(const struct sched *s, const struct unit *u, enum runq_hint hint,
                         uint64_t reach, ns_t now);
