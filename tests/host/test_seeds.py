@@ -11,6 +11,7 @@ from conftest import BUILD, ROOT
 sys.path.insert(0, str(ROOT / "tools/seeds"))
 
 import judge  # noqa: E402
+import plot  # noqa: E402
 import seedfile  # noqa: E402
 
 TINY = """
@@ -90,7 +91,8 @@ def test_from_file_to_report(tmp_path):
     assert [row["ok"] for row in rows] == [True, False, None]
     assert all(row["default_ok"] for row in rows)
     assert rows[0]["default"] == rows[0]["sim_b"] < rows[0]["sim_a"]
-    assert "1 of those judged disagree" in told and "not: sign" in told
+    assert "1 of those judged disagree" in told and \
+        "it is not so that the change has the seed's sign" in told
     report = (tmp_path / "out/report.html").read_text()
     assert report.count("<svg") == 1 and "Ablations" in report and "Tried: nothing yet" in report
     xml.dom.minidom.parse(str(tmp_path / "out/seed9.svg"))
@@ -125,6 +127,30 @@ OTHER = {"gained": {**ROW, "sim_b": 89}, "lost": {**ROW, "sim_b": 101}, "tenfold
 def test_clauses(clause, holds):
     assert judge.clause_holds(clause, ROW, OTHER) == holds
     assert judge.failed(f"within 50, {clause}", ROW, OTHER) == ([] if holds else [clause])
+
+
+@pytest.mark.parametrize("clause,words", [
+    ("sign", "the change has the seed's sign"), ("within 4", "the change is at most 4 %"),
+    ("not-worse", "b is no worse than a"), ("exceeds low", "b gains more than in “build, low”"),
+    ("ratio 0.9 2", "b is 0.9 to 2 times a"),
+    ("falls low 9 11", "a in “build, low” is 9 to 11 times this a"),
+    ("near-a 5", "a is within 5 % of the seed's"), ("near-b 7", "b is within 7 % of the seed's"),
+])
+def test_clauses_in_words(clause, words):
+    assert judge.said(clause, {"low": {"row": "build, low"}}) == words
+
+
+@pytest.mark.parametrize("count", ["-1", "0", "x", "10001"])
+def test_count_of_seeds(tmp_path, count):
+    told = make(tmp_path, TINY, f"--seeds={count}", status=2).stderr
+    assert told.endswith(f"{count}: a number from 1 to 10000\n")
+
+
+def test_bars_that_are_cut_say_so():
+    """The figure stands at the end of the bar: the third cluster's second here."""
+    rows = [ROW, ROW, {**ROW, "sim_a": 10, "sim_b": 45}]
+    assert plot.labels(rows).startswith("set label ' +350 % ' at first 2.000, first 200 ")
+    assert plot.figures(ROW)[2] == judge.default_ahead(ROW) < 0
 
 
 def test_default_is_held_against_the_better_arm():

@@ -21,13 +21,20 @@ from runs import Runs
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "tests/seeds"
+SEEDS_MAX = 10000  # as numen-sim takes
+
+
+def count_of_seeds(text):
+    if not text.isdecimal() or not 1 <= int(text) <= SEEDS_MAX:
+        raise argparse.ArgumentTypeError(f"{text}: a number from 1 to {SEEDS_MAX}")
+    return int(text)
 
 
 def arguments():
     parser = argparse.ArgumentParser(prog="seeds", description="The seeds' tables, simulated.")
     parser.add_argument("names", nargs="*", metavar="seedN",
                         help="or a path that ends in .ini; all of tests/seeds otherwise")
-    parser.add_argument("--seeds", type=int, default=0, help="random seeds; as in the file otherwise")
+    parser.add_argument("--seeds", type=count_of_seeds, help="random seeds; as in the file otherwise")
     parser.add_argument("--duration", help="of every run, for a try: figures mean nothing then")
     build = ROOT / os.environ.get("NUMEN_BUILD", "build")
     parser.add_argument("--program", default=build / "host/numen-sim")

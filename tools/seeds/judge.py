@@ -57,6 +57,29 @@ def failed(claim, row, others):
     return [clause for clause in clauses(claim) if not clause_holds(clause, row, others)]
 
 
+def said(clause, others):
+    """A clause as one would say it; an unknown one as it stands."""
+    word, *arguments = clause.split()
+    names = {key: f"\u201c{row['row']}\u201d" for key, row in others.items()}
+    first, *bounds = [names.get(argument, argument) for argument in arguments] or [""]
+    phrases = {
+        "sign": "the change has the seed's sign",
+        "within": f"the change is at most {first} %",
+        "not-worse": "b is no worse than a",
+        "exceeds": f"b gains more than in {first}",
+        "ratio": f"b is {first} to {' '.join(bounds)} times a",
+        "falls": f"a in {first} is {' to '.join(bounds)} times this a",
+        "near-a": f"a is within {first} % of the seed's",
+        "near-b": f"b is within {first} % of the seed's",
+    }
+    return phrases.get(word, clause)
+
+
+def default_ahead(row):
+    """Per cent by which Numen's default is better than the better arm; negative: it is behind."""
+    return 0.0 - default_behind(row)
+
+
 def default_behind(row):
     """Per cent by which Numen's default is worse than the better arm; negative: it is better."""
     arms = (row["sim_a"], row["sim_b"])

@@ -2,7 +2,7 @@
 import csv
 import html
 
-from judge import change, default_behind
+from judge import change, default_ahead
 
 STYLE = """body{font:15px/1.5 system-ui,sans-serif;max-width:80em;margin:2em auto;padding:0 1.5em;
 color:#222;background:#fff}h1,h2,h3{line-height:1.2}h2{margin-top:2.5em;border-bottom:2px solid #36b;
@@ -34,12 +34,12 @@ def text_table(seed, rows):
     """For the terminal: one line a row."""
     a, b = seed.arms["a"].label, seed.arms["b"].label
     lines = [f"seed {seed.number}: {seed.acceptance['title']}; a = {a}, b = {b}; change from a to b",
-             f"  {'':44}{'seed':>10}{'simulated':>12}{'default v better':>18}  agrees"]
+             f"  {'':44}{'seed':>10}{'simulated':>12}{'default ahead':>18}  agrees"]
     for row in rows:
         lines.append(f"  {row['row'][:43]:44}{percent(row['seed_a'], row['seed_b']):>10}"
                      f"{percent(row['sim_a'], row['sim_b']):>12}"
-                     f"{0.0 - default_behind(row):>+16.1f} %  {VERDICTS[row['ok']]}"
-                     f"{', not: ' + ', '.join(row['failed']) if row['failed'] else ''}")
+                     f"{default_ahead(row):>+16.1f} %  {VERDICTS[row['ok']]}"
+                     f"{', it is not so that ' + ', '.join(row['failed']) if row['failed'] else ''}")
     return "\n".join(lines)
 
 
@@ -69,18 +69,18 @@ def row_html(row):
     kind = "red" if row["ok"] is False else "" if row["declared"] else "other"
     fault = "red" if row["default_ok"] is False else ""
     edge = ' class="edge"'
-    claim = f"<small>claim: {html.escape(row['claim'])}</small>" if row["declared"] else ""
+    claim = f"<small>claim: {html.escape(', '.join(row['claims']))}</small>" if row["declared"] else ""
     parts = [f"<td>{html.escape(row['row'])}, {html.escape(row['unit'])}{claim}</td>",
              f"<td{edge}>{number(row['seed_a'])}</td>", f"<td>{number(row['seed_b'])}</td>",
              f"<td class='one'>{percent(row['seed_a'], row['seed_b'])}</td>",
              median_html(row, "a", edge), median_html(row, "b"),
              f"<td class='one'>{percent(row['sim_a'], row['sim_b'])}</td>", f"<td>{VERDICTS[row['ok']]}</td>",
              median_html(row, "default", edge),
-             f'<td class="{fault}">{0.0 - default_behind(row):+.1f} %</td>']
+             f'<td class="{fault}">{default_ahead(row):+.1f} %</td>']
     lines = [f'<tr class="{kind}">{"".join(parts)}</tr>']
     if row["failed"]:
         tried = row["tried"] or "nothing yet"
-        lines.append(f'<tr class="red"><td class="note" colspan="10">Does not hold: '
+        lines.append(f'<tr class="red"><td class="note" colspan="10">It is not so that '
                      f'{html.escape(", ".join(row["failed"]))}. Tried: {html.escape(tried)}</td></tr>')
     return "\n".join(lines)
 
@@ -94,7 +94,7 @@ def table_html(seed, rows):
                     '<th colspan="4" class="wide edge"><em>simulated</em></th>'
                     '<th colspan="2" class="wide edge">Numen\'s default, <em>simulated</em></th></tr>'
                     f'<tr>{arms}{arms}<th>agrees</th><th class="edge">median</th>'
-                    '<th>v the better arm</th></tr>'], None
+                    '<th>ahead of the better arm</th></tr>'], None
     for row in rows:
         if row["group"] and row["group"] != group:
             lines.append(f'<tr><th class="group" colspan="10">{html.escape(row["group"])}</th></tr>')

@@ -31,7 +31,7 @@ def row_of(seed, case, keys, runs):
             # from here on for the tables alone
             "spreads": spreads, "values": values, "claim": words.get("claim", ""),
             "group": words.get("group", ""), "tried": words.get("tried", ""),
-            "declared": case.declared, "id": case.row.id, "failed": []}
+            "declared": case.declared, "id": case.row.id, "failed": [], "claims": []}
 
 
 def collect(seed, planned, runs):
@@ -44,8 +44,10 @@ def collect(seed, planned, runs):
     declared = {row["id"]: row for row in rows if row["declared"]}
     for row in rows:
         if row["declared"]:
-            row["failed"] = judge.failed(row["claim"], row, declared)
-            row["ok"] = not row["failed"]
+            failed = judge.failed(row["claim"], row, declared)
+            row["ok"] = not failed
+            row["failed"] = [judge.said(clause, declared) for clause in failed]
+            row["claims"] = [judge.said(clause, declared) for clause in judge.clauses(row["claim"])]
         if seed.acceptance.get("default") != "trade":
             row["default_ok"] = judge.default_holds(row)
     return rows
