@@ -64,6 +64,8 @@ uint32_t arch_boot_apic_id(void)
 
 void arch_platform_init(const struct madt_info *madt, const struct fadt_info *fadt, paddr_t hpet)
 {
+    if (cpu_features.hypervisor)
+        pr_info("below a hypervisor: spinlocks go to who finds them free, not in turn");
     ioapic_init(madt);
     reset_init(fadt, &machine.s5);
     if (apic_init(madt ? madt->lapic_addr : 0))
