@@ -188,10 +188,11 @@ bool neighbour_is_worth(const struct sched *s, const struct unit *u, enum runq_h
                         uint64_t reach, ns_t now)
 {
     struct neighbours n = neighbours_of(s, u->rq, s->hints[hint]);
+    struct worth w = worth_of(s, u, now);
 
     n.reach = reach;
     for (const struct runq *to; (to = neighbours_try(&n, u));)
-        if (worth_moving(s, u, to, hint == HINT_CORE, now))
+        if (worth_moving(&w, to, hint == HINT_CORE))
             return true;
     return false;
 }
@@ -246,12 +247,14 @@ bool neighbour_take_better(struct sched *s, struct unit *u, enum runq_hint hint,
                            ns_t now)
 {
     struct neighbours n = neighbours_of(s, u->rq, s->hints[hint]);
+    struct worth w;
 
     if (!(reach & neighbour_fold(s, u->rq, hint)))
         return false;
     n.reach = reach;
+    w = worth_of(s, u, now);
     for (struct runq *to; (to = neighbours_try(&n, u));)
-        if (worth_moving(s, u, to, hint == HINT_CORE, now) && move_to_idle(s, u, to, hint, now))
+        if (worth_moving(&w, to, hint == HINT_CORE) && move_to_idle(s, u, to, hint, now))
             return true;
     return false;
 }
@@ -266,12 +269,13 @@ void neighbour_return(struct sched *s, struct unit *u, ns_t now)
 {
     struct runq *from = u->rq;
     struct neighbours n = neighbours_of(s, from, NULL);
+    struct worth w = worth_of(s, u, now);
 
     n.reach = u->soft_reach;
     for (struct runq *to; (to = neighbours_try(&n, u));) {
         uint64_t hard, soft;
 
-        if (!worth_returning(s, u, to, now) || !spin_trylock(&to->lock))
+        if (!worth_returning(&w, to) || !spin_trylock(&to->lock))
             continue;
         affinity_local(s, to, u, &hard, &soft);
         if (soft & to->online) {

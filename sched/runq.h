@@ -286,10 +286,16 @@ bool neighbour_is_worth(const struct sched *s, const struct unit *u, enum runq_h
                         uint64_t reach, ns_t now);
 
 /* worth.c */
-bool worth_returning(const struct sched *s, const struct unit *u, const struct runq *to, ns_t now);
+struct worth {
+    const struct sched *s;
+    const struct unit *u;
+    uint64_t here, own; /* recent load of its runqueue, and of the unit while it is active */
+    ns_t now;
+};
+struct worth worth_of(const struct sched *s, const struct unit *u, ns_t now);
+bool worth_returning(const struct worth *w, const struct runq *to);
 bool worth_waking(const struct sched *s, const struct unit *u, const struct runq *to);
-bool worth_moving(const struct sched *s, const struct unit *u, const struct runq *to, bool core,
-                  ns_t now);
+bool worth_moving(const struct worth *w, const struct runq *to, bool core);
 
 /* steal.c */
 struct unit *steal_waiting(struct sched *s, struct sched_cpu *c, ns_t now) NO_THREAD_SAFETY;

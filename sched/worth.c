@@ -7,8 +7,8 @@
  * memory a unit is taken to lose a tenth (MEMORY_SHARE of its time, at twice the distance), so it
  * leaves only for a difference that is larger by that much, and comes home for one that is smaller:
  * the gap between the two keeps it from going to and fro. Once it has been away for as long as the
- * averages look back, any idle thread at home will do, and with none it waits there rather than here
- * if home is no fuller: two VMs that sit on each other's memory would stay so for good.
+ * averages look back, any idle thread at home will do, and with none it waits there rather than
+ * here if home is no fuller: two VMs that sit on each other's memory would stay so for good.
  *
  * A unit that runs briefly between two sleeps (unit_runs_briefly) has nothing to gain: cold caches
  * cost it more than a thread beside a busy one does.
@@ -65,45 +65,59 @@ static bool is_fuller(const struct runq *from, uint64_t here, const struct runq 
 }
 
 /*
- * `u` is in u->rq, whose lock is held, and has a thread to run on there. Is `to` better, where a
- * whole `core` is idle or a thread? Reads loads, online and cores of both, numa_cost, and burst_ns,
- * load, moved_at, soft_cpus and soft_reach of the unit; writes nothing.
+ * What the moves of `u` have in common wherever it may go; u->rq is locked. Reads load and rq of
+ * the unit, and what recent_load reads; writes nothing.
  */
-bool worth_moving(const struct sched *s, const struct unit *u, const struct runq *to, bool core,
-                  ns_t now)
+struct worth worth_of(const struct sched *s, const struct unit *u, ns_t now)
 {
-    const struct runq *from = u->rq;
-    uint64_t here = recent_load(s, from, now);
-    uint64_t there = recent_load(s, to, now);
-    uint64_t own = load_recent(&u->load, 1, now, s->params.load_window_shift);
-    uint64_t step = own;
-    bool homewards = !u->soft_cpus && prefers(u, to);
-
-    if (homewards && now >= u->moved_at + BIT(LOAD_RECENT_SHIFT))
-        return true;
-    if (!homewards && unit_runs_briefly(s, u))
-        return false;
-    if ((homewards || (core && (u->soft_reach || here > cores_of(from)))) &&
-        there + own <= cores_of(to))
-        return true;
-    if (homewards)
-        step -= MIN(step, remote_part(s, from, to, own));
-    else if (!prefers(u, to))
-        step += remote_part(s, from, to, own);
-    return is_fuller(from, here, to, there, step);
+    return (struct worth){
+        .s = s,
+        .u = u,
+        .now = now,
+        .here = recent_load(s, u->rq, now),
+        .own = load_recent(&u->load, 1, now, s->params.load_window_shift),
+    };
 }
 
 /*
- * Away from home for as long as the averages look back, `u` has to wait wherever it is. May it wait
- * in `to`, which it prefers? Reads moved_at, and loads and online of both; writes nothing.
+ * The unit has a thread to run on in its runqueue. Is `to` better, where a whole `core` is idle or
+ * a thread? Reads loads, online and cores of both, numa_cost, and burst_ns, moved_at, soft_cpus and
+ * soft_reach of the unit; writes nothing.
  */
-bool worth_returning(const struct sched *s, const struct unit *u, const struct runq *to, ns_t now)
+bool worth_moving(const struct worth *w, const struct runq *to, bool core)
 {
+    const struct unit *u = w->u;
     const struct runq *from = u->rq;
+    uint64_t step = w->own;
+    bool homewards = !u->soft_cpus && prefers(u, to);
+    uint64_t there;
 
-    return now >= u->moved_at + BIT(LOAD_RECENT_SHIFT) &&
-           recent_load(s, to, now) * bits_count(atomic_get(&from->online)) <=
-               recent_load(s, from, now) * bits_count(atomic_get(&to->online));
+    if (homewards && w->now >= u->moved_at + BIT(LOAD_RECENT_SHIFT))
+        return true;
+    if (!homewards && unit_runs_briefly(w->s, u))
+        return false;
+    there = recent_load(w->s, to, w->now);
+    if ((homewards || (core && (u->soft_reach || w->here > cores_of(from)))) &&
+        there + w->own <= cores_of(to))
+        return true;
+    if (homewards)
+        step -= MIN(step, remote_part(w->s, from, to, w->own));
+    else if (!prefers(u, to))
+        step += remote_part(w->s, from, to, w->own);
+    return is_fuller(from, w->here, to, there, step);
+}
+
+/*
+ * Away from home for as long as the averages look back, the unit has to wait wherever it is. May it
+ * wait in `to`, which it prefers? Reads moved_at, and loads and online of both; writes nothing.
+ */
+bool worth_returning(const struct worth *w, const struct runq *to)
+{
+    const struct runq *from = w->u->rq;
+
+    return w->now >= w->u->moved_at + BIT(LOAD_RECENT_SHIFT) &&
+           recent_load(w->s, to, w->now) * bits_count(atomic_get(&from->online)) <=
+               w->here * bits_count(atomic_get(&to->online));
 }
 
 /*

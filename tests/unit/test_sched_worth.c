@@ -83,6 +83,7 @@ static void test_worth_moving(void **state)
         struct machine *m = machine_of(2, 2, 2);
         uint64_t soft = !moves[i].preference ? 0 : moves[i].away ? REMOTE : HOME;
         struct machine_unit *u = sleeper(m, 0, soft, moves[i].burst_ns);
+        struct worth w;
         bool worth;
 
         u->unit.moved_at = m->now;
@@ -91,7 +92,8 @@ static void test_worth_moving(void **state)
         set_load(m, 1, moves[i].there);
         u->unit.load.recent = moves[i].own * ONE / 100;
         u->unit.load.at = m->now;
-        worth = worth_moving(m->s, &u->unit, &m->s->runqs[1], moves[i].core, m->now);
+        w = worth_of(m->s, &u->unit, m->now);
+        worth = worth_moving(&w, &m->s->runqs[1], moves[i].core);
         if (worth != moves[i].worth)
             fail_msg("%s", moves[i].what);
         machine_free(m);
