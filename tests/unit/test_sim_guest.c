@@ -25,7 +25,7 @@ static struct scenario *scenario_of(bool shared)
     struct scenario *scenario;
 
     assert_non_null(file);
-    fputs("[machine]\nsockets=1\ncores=4\nthreads=1\n[vm a]\nvcpus=4\nworkload=cpu\n", file);
+    fputs("[machine]\nsockets=1\ncores=4\nthreads=1\n[vm a]\nvcpus=4\nworkload=messaging\n", file);
     fclose(file);
     scenario = scenario_read(path, settings, 1);
     unlink(path);
