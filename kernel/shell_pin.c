@@ -48,27 +48,41 @@ static struct vm *pin_target(struct shell *sh, uint32_t *first, uint32_t *last)
     return vm;
 }
 
-/* "3" or "3-5" into the mask: CPUs that are up. 0 or -EINVAL. */
-static int pin_add_range(char *text, struct cpumask mask)
+/* "3" or "3-5": 0 or -EINVAL; `text` stays as it is. */
+static int pin_read_range(char *text, uint64_t *first, uint64_t *last)
 {
     char *dash = strchr(text, '-');
-    uint64_t first, last;
+    int err;
 
     if (dash)
         *dash = '\0';
-    if (token_number(text, &first) || first >= cpu_count)
-        return -EINVAL;
-    last = first;
-    if (dash && (token_number(dash + 1, &last) || last < first || last >= cpu_count))
-        return -EINVAL;
-    for (; first <= last; first++)
-        if (cpus[first])
-            cpumask_set(mask, (uint32_t)first);
-    return 0;
+    err = token_number(text, first);
+    *last = *first;
+    if (dash) {
+        *dash = '-';
+        err = err ? err : token_number(dash + 1, last);
+    }
+    return err || *last < *first || *last >= cpu_count ? -EINVAL : 0;
 }
 
-/* "0-3,8" into the mask. 0, or -EINVAL when it is no such list or names no CPU that is up. */
-static int pin_cpus(char *text, struct cpumask mask)
+/* The CPUs that are up of "3" or "3-5", at least one, into the mask. */
+static int pin_add_range(char *text, struct cpumask mask)
+{
+    uint64_t first, last;
+    bool any = false;
+
+    if (pin_read_range(text, &first, &last) < 0)
+        return -EINVAL;
+    for (; first <= last; first++)
+        if (cpus[first]) {
+            cpumask_set(mask, (uint32_t)first);
+            any = true;
+        }
+    return any ? 0 : -EINVAL;
+}
+
+/* "0-3,8" into the mask. NULL, or the part that is no such thing or names no CPU that is up. */
+static const char *pin_cpus(char *text, struct cpumask mask)
 {
     cpumask_zero(mask);
     while (text) {
@@ -77,10 +91,10 @@ static int pin_cpus(char *text, struct cpumask mask)
         if (comma)
             *comma = '\0';
         if (pin_add_range(text, mask) < 0)
-            return -EINVAL;
+            return text;
         text = comma ? comma + 1 : NULL;
     }
-    return cpumask_empty(mask) ? -EINVAL : 0;
+    return NULL;
 }
 
 /* ---- showing ---- */
@@ -147,14 +161,16 @@ static void pin_show(struct shell *sh, const struct vm *vm, uint32_t first, uint
 /* CPU 0 only, one command at a time. */
 static uint64_t hard_words[CPUS_MAX / 64], soft_words[CPUS_MAX / 64];
 
-static int pin_set(struct vm *vm, uint32_t first, uint32_t last, char *list)
+/* NULL, or the part of `list` that cannot be. */
+static const char *pin_set(struct vm *vm, uint32_t first, uint32_t last, char *list)
 {
     struct cpumask hard = cpumask_over(hard_words, cpu_count);
     struct cpumask soft = cpumask_over(soft_words, cpu_count);
     bool all = !strcmp(list, "all");
+    const char *fault = all ? NULL : pin_cpus(list, hard);
 
-    if (!all && pin_cpus(list, hard) < 0)
-        return -EINVAL;
+    if (fault)
+        return fault;
     for (uint32_t i = first; i < last; i++) {
         struct vcpu *v = vm->vcpus[i];
 
@@ -162,18 +178,20 @@ static int pin_set(struct vm *vm, uint32_t first, uint32_t last, char *list)
             vm_place_vcpu(v, hard, soft);
         sched_unit_set_affinity(sched, &v->unit, hard, all ? soft : hard, arch_now());
     }
-    return 0;
+    return NULL;
 }
 
 static bool pin_step(struct shell *sh)
 {
     uint32_t first, last;
     struct vm *vm = pin_target(sh, &first, &last);
+    const char *fault = vm && sh->argc > 2 ? pin_set(vm, first, last, sh->argv[2]) : NULL;
 
     if (!vm)
         return true;
-    if (sh->argc > 2 && pin_set(vm, first, last, sh->argv[2]) < 0)
-        shell_printf(sh, "pin: give CPUs that are up, such as 0-3,8, or all\n");
+    if (fault)
+        shell_printf(sh, "pin: `%s`: give CPUs that are up, of 0 to %u, such as 0-3,8, or all\n",
+                     fault, cpu_count - 1);
     else
         pin_show(sh, vm, first, last);
     return true;

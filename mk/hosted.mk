@@ -25,7 +25,10 @@ FUZZ_CFLAGS   := $(HOSTED_CFLAGS) -O1 -fsanitize=fuzzer-no-link,address,undefine
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_*.c))
 UNIT_SHARE := $(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c))
 
-unit: $(UNIT_TESTS) ## build and run the unit tests; UNIT=test_x runs one
+# An unknown one is run_unit.py's to tell.
+UNIT_ASKED := $(if $(UNIT),$(filter $(UNIT:%=$(B)/unit/%),$(UNIT_TESTS)),$(UNIT_TESTS))
+
+unit: $(UNIT_ASKED) ## build and run the unit tests; UNIT=test_x runs one
 	@$(PYTHON) tools/run_unit.py $(if $(UNIT),$(UNIT:%=$(B)/unit/%),$(UNIT_TESTS))
 
 $(B)/unit/obj/%.o: %.c

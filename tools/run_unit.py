@@ -9,10 +9,12 @@ import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 PLAN = re.compile(r"^1\.\.(\d+)$", re.M)
 RESULT = re.compile(r"^(ok|not ok) \d+ ", re.M)
 HANG_SECONDS = 300
+TESTS = Path(__file__).resolve().parents[1] / "tests/unit"
 
 
 class Result:
@@ -59,8 +61,8 @@ def report(results):
 def main(programs):
     for program in programs:
         if not os.path.exists(program):
-            folder, name = os.path.split(program)
-            known = sorted(f for f in os.listdir(folder) if re.fullmatch(r"test_\w+", f))
+            name = os.path.basename(program)
+            known = sorted(path.stem for path in TESTS.glob("test_*.c"))
             print(f"unit: {name} is unknown; there are {', '.join(known)}", file=sys.stderr)
             return 2
     unit_passed, unit_failed = report(run_all(programs))

@@ -206,7 +206,8 @@ def test_pin_shows_and_takes_back(spinning, backend):
     assert "spin1/1: CPUs 0-3" in run("pin spin1/1 all")
     assert "spin1: CPUs 0-3" in run("pin spin1 all")
     assert "no vCPU `4`" in run("pin spin1/4 0")
-    assert "CPUs that are up" in run("pin spin1 0-4")
+    assert "pin: `2-4`: give CPUs that are up, of 0 to 3, such as" in run("pin spin1 0,2-4")
+    assert "pin: `20`: give CPUs that are up" in run("pin spin1 0-3,20,1")
     assert "idle does not run" in run("pin idle")
 
 
