@@ -23,6 +23,8 @@ from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+import simulator
+
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / os.environ.get("NUMEN_BUILD", "build")
 FAULTS = ROOT / "tests/sim/faults"
@@ -55,9 +57,8 @@ def expectations(path):
 
 def figures(output, trace):
     """{(subject, metric): value}"""
-    got = {("machine", name): one["median"] for name, one in output["machine"].items()}
-    for vm, metrics in output["vms"].items():
-        got |= {(vm, name): one["median"] for name, one in metrics.items()}
+    got = {(vm or "machine", name): value for vm, metrics in simulator.medians(output).items()
+           for name, value in metrics.items()}
     for line in trace:
         event = ("trace", line.split()[4])
         got[event] = got.get(event, 0) + 1
@@ -85,8 +86,7 @@ def run(program, path, *arguments):
         if any(subject == "trace" for _, subject, *_ in wanted):
             arguments = (*arguments, "--trace", trace.name)
         try:
-            done = subprocess.run([program, path, "--json", *arguments], capture_output=True,
-                                  text=True, timeout=HANG_SECONDS, check=False)
+            done = simulator.call(path, "--json", *arguments, program=program, timeout=HANG_SECONDS)
         except subprocess.TimeoutExpired:
             return ["does not end"]
         if done.returncode:

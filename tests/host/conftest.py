@@ -13,6 +13,9 @@ BUILD = ROOT / os.environ.get("NUMEN_BUILD", "build")
 HANG_SECONDS = 60
 
 sys.path.insert(0, str(HERE))
+sys.path.append(str(ROOT / "tools"))
+
+import simulator  # noqa: E402
 
 
 class Topo:
@@ -70,21 +73,17 @@ class Sim:
 
     def run(self, text, *arguments, status=0, program="unit/numen-sim"):
         self.path.write_text(text)
-        done = subprocess.run([BUILD / program, self.path, *map(str, arguments)],
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=HANG_SECONDS,
-                              check=False)
-        self.errors = done.stderr.decode()
+        done = simulator.call(self.path, *arguments, program=BUILD / program, timeout=HANG_SECONDS)
+        self.errors = done.stderr
         assert done.returncode == status, (arguments, self.errors)
-        return done.stdout.decode()
+        return done.stdout
 
     def json(self, text, *arguments, **how):
         return json.loads(self.run(text, "--json", *arguments, **how))
 
     def medians(self, text, *arguments, **how):
         """{VM: {metric: median}}; the machine's under ''."""
-        got = self.json(text, *arguments, **how)
-        return {name: {metric: one["median"] for metric, one in metrics.items()}
-                for name, metrics in [*got["vms"].items(), ("", got["machine"])]}
+        return simulator.medians(self.json(text, *arguments, **how))
 
 
 @pytest.fixture

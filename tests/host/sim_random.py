@@ -6,6 +6,11 @@ What may change while guests run (docs/parameters.md) may change here at any tim
 import random
 import subprocess
 import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "tools"))
+
+import simulator  # noqa: E402
 
 MIB_A_NODE = 256
 ACTIONS_MAX = 250  # scenario.h takes a few more
@@ -182,13 +187,12 @@ HANG_SECONDS = 120  # for one scenario; a fault like any other
 def fault(program, text, hang_seconds=HANG_SECONDS):
     """What is wrong with it under --check, scenario included; None: nothing."""
     try:
-        done = subprocess.run([program, "-", "--check", "--json"], timeout=hang_seconds, check=False,
-                              input=text.encode(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        done = simulator.call("-", "--check", "--json", text=text, program=program, timeout=hang_seconds)
     except subprocess.TimeoutExpired:
         return f"does not end\n{text}"
     if not done.returncode:
         return None
-    said = [line for line in done.stderr.decode(errors="replace").splitlines()
+    said = [line for line in done.stderr.splitlines()
             if "is not there, already so" not in line]  # an action that does nothing
     return "\n".join([*said, text])[:6000]
 

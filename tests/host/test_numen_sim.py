@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
+import simulator
 from conftest import BUILD, ROOT
 
 MIXED = """
@@ -282,8 +283,8 @@ def test_refused_usage(sim, arguments, what):
 @pytest.mark.parametrize("path, told", [
     ("/dev/null", "there is no [vm NAME]; a scenario has at least one"), ("/", "Is a directory")])
 def test_nothing_to_read(path, told):
-    done = subprocess.run([BUILD / "unit/numen-sim", path], capture_output=True, check=False)
-    assert (done.returncode, done.stderr.decode()) == (2, f"numen-sim: {path}: {told}\n")
+    done = simulator.call(path, program=BUILD / "unit/numen-sim")
+    assert (done.returncode, done.stderr) == (2, f"numen-sim: {path}: {told}\n")
 
 
 def test_a_runqueue_a_cpu_and_whole_cores(sim):
@@ -298,9 +299,8 @@ def test_a_runqueue_a_cpu_and_whole_cores(sim):
 
 
 def test_missing_file():
-    done = subprocess.run([BUILD / "unit/numen-sim", "/nowhere/s.ini"], capture_output=True,
-                          check=False)
-    assert done.returncode == 2 and b"/nowhere/s.ini: No such file" in done.stderr
+    done = simulator.call("/nowhere/s.ini", program=BUILD / "unit/numen-sim")
+    assert done.returncode == 2 and "/nowhere/s.ini: No such file" in done.stderr
 
 
 def test_no_memory_left_on_the_nodes(sim):

@@ -1,16 +1,15 @@
 """docs/workloads.md against `numen-sim --help-keys`: every workload, every key, every default."""
 import re
-import subprocess
 
-from conftest import BUILD, ROOT
+import simulator
+from conftest import ROOT
 
 WORDS = re.compile(r"`([^`]+)`")
 
 
 def keys_of_the_program():
     """{workload: {key: default}}"""
-    text = subprocess.run([BUILD / "host/numen-sim", "--help-keys"], capture_output=True, text=True,
-                          check=True).stdout
+    text = simulator.call("--help-keys").stdout
     found, keys = {}, None
     for line in text.splitlines():
         if not line.startswith("  "):

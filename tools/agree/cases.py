@@ -1,13 +1,14 @@
 """The scenarios: each a machine with guests for Bochs, and a file of tests/sim/agree for numen-sim."""
 import fnmatch
-import json
-import os
-import subprocess
+import sys
 from dataclasses import dataclass, field
 
 from guests import HZ, ROOT, Shape, run
 
-PROGRAM = ROOT / os.environ.get("NUMEN_BUILD", "build") / "host/numen-sim"
+sys.path.append(str(ROOT / "tools"))
+
+import simulator  # noqa: E402
+
 FOLDER = ROOT / "tests/sim/agree"
 SEEDS = 5
 CORE = Shape(memory=256)
@@ -17,13 +18,7 @@ THREADS = Shape(threads=2, memory=256)
 
 def simulate(path, settings, seeds=SEEDS):
     """numen-sim's result: {vm: {metric: median}}."""
-    arguments = [word for setting in settings for word in ("--set", setting)]
-    done = subprocess.run([PROGRAM, path, "--json", "--seeds", str(seeds), *arguments], check=False,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    if done.returncode:
-        raise RuntimeError(done.stderr.strip())
-    return {vm: {name: value["median"] for name, value in metrics.items()}
-            for vm, metrics in json.loads(done.stdout)["vms"].items()}
+    return simulator.medians(simulator.run(path, "--seeds", seeds, settings=settings))
 
 
 def total(result, pattern, metric):

@@ -3,13 +3,16 @@
 Operations and lock holds are instructions of the image's code run hosted (tests/bench/bench_sched.c, which
 says in what state each is counted). Fairness and latency are simulated by numen-sim (tests/sim/bench).
 """
-import json
 import os
 import statistics
-import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import callgrind
+
+sys.path.append(str(callgrind.ROOT / "tools"))
+
+import simulator  # noqa: E402
 
 UNITS = (4, 64, 1024, 16384)
 CPUS = (8, 64, 512, 4096)
@@ -25,7 +28,6 @@ OPERATIONS = {
 }
 
 SCENARIOS = callgrind.ROOT / "tests/sim/bench"
-SIMULATOR = callgrind.BUILD / "host/numen-sim"
 # As fairness.ini has them; the names of its VMs end in a number.
 WEIGHTS = {"one": 1, "two": 2, "four": 4}
 FAIRNESS_CPUS = 4
@@ -109,11 +111,8 @@ def show(title, found, with_growth):
 # ---- simulated
 
 def simulate(scenario, *settings):
-    """numen-sim's {"vms": {NAME: {METRIC: {"median": ...}}}, ...}."""
-    arguments = [word for setting in settings for word in ("--set", setting)]
-    done = subprocess.run([SIMULATOR, SCENARIOS / scenario, "--json", *arguments], check=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    return json.loads(done.stdout)
+    """{VM: {metric: median}}."""
+    return simulator.medians(simulator.run(SCENARIOS / scenario, settings=settings))
 
 
 def waterfilled(weights, cpus):
@@ -133,8 +132,7 @@ def waterfilled(weights, cpus):
 
 def fairness():
     """The largest distance of a vCPU's run time from what its weight is due, in per cent of that."""
-    vms = simulate("fairness.ini")["vms"]
-    runs = {name: vm["run"]["median"] for name, vm in vms.items()}
+    runs = {name: vm["run"] for name, vm in simulate("fairness.ini").items() if name}
     due = waterfilled({name: WEIGHTS[name.rstrip("0123456789")] for name in runs}, FAIRNESS_CPUS)
     ideal = {name: cpus * FAIRNESS_SECONDS for name, cpus in due.items()}
     error = max(abs(runs[name] - ideal[name]) / ideal[name] for name in runs)
@@ -144,8 +142,8 @@ def fairness():
 
 def latency(noise):
     settings = [f"vm.noise.vcpus={noise}", "vm.noise.workload=cpu"] if noise else []
-    web = simulate("latency.ini", *settings)["vms"]["web"]
-    return {percentile: web[f"wake-{percentile}"]["median"] for percentile in PERCENTILES}
+    web = simulate("latency.ini", *settings)["web"]
+    return {percentile: web[f"wake-{percentile}"] for percentile in PERCENTILES}
 
 
 def show_simulated(measured):

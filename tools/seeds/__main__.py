@@ -9,15 +9,17 @@ compared and what counts as agreement stands in tests/seeds/seedN.ini (seedfile.
 import argparse
 import configparser
 import json
-import os
 import sys
 from pathlib import Path
 
-import plot
-import report
-import results
-import seedfile
-from runs import Runs
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+import plot  # noqa: E402
+import report  # noqa: E402
+import results  # noqa: E402
+import seedfile  # noqa: E402
+import simulator  # noqa: E402
+from runs import Runs  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "tests/seeds"
@@ -36,8 +38,7 @@ def arguments():
                         help="or a path that ends in .ini; all of tests/seeds otherwise")
     parser.add_argument("--seeds", type=count_of_seeds, help="random seeds; as in the file otherwise")
     parser.add_argument("--duration", help="of every run, for a try: figures mean nothing then")
-    build = ROOT / os.environ.get("NUMEN_BUILD", "build")
-    parser.add_argument("--program", default=build / "host/numen-sim")
+    parser.add_argument("--program", default=simulator.PROGRAM)
     parser.add_argument("--out", type=Path, default=ROOT / "build/seeds")
     return parser.parse_args()
 

@@ -4,13 +4,13 @@ Each scenario is left in a file, so that any number can be looked at again by ha
 numen-sim build/seeds/scenarios/FILE.ini --seeds N
 """
 import fnmatch
-import json
 import os
 import statistics
-import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+
+import simulator
 
 PROGRESS_SECONDS = 5
 
@@ -32,11 +32,7 @@ class Runs:
         return key
 
     def _run(self, path, seeds):
-        done = subprocess.run([self.program, path, "--json", "--seeds", str(seeds)], check=False,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        if done.returncode:
-            raise RuntimeError(f"{path}: {done.stderr.strip() or done.returncode}")
-        return json.loads(done.stdout)
+        return simulator.run(path, "--seeds", seeds, program=self.program)
 
     def wait(self):
         """Until all are done, telling on standard error how many are."""
