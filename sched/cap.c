@@ -120,8 +120,10 @@ bool cap_renew(struct unit *u, ns_t now)
 
 /*
  * The unit stops wanting to run: what is left of its grant, or its debt, goes to the pool. True: a
- * parked one can use it, see cap_serve. Takes the cap's lock. Reads parked and quota_ns; reads and
- * writes budget_ns and the unit's grant_ns.
+ * parked one can use it. Who then does not call cap_serve leaves that to the refill which the first
+ * one parked has asked for: good enough for what is rare, while a unit may fall asleep thousands of
+ * times a second. Takes the cap's lock. Reads parked and quota_ns; reads and writes budget_ns and
+ * the unit's grant_ns.
  */
 bool cap_give_back(struct unit *u)
 {
@@ -276,7 +278,7 @@ void sched_unit_set_cap(struct sched *s, struct unit *u, struct cap *cap, ns_t n
     if (was_parked)
         cap_unpark(u, now);
     if (u->cap)
-        cap_give_back(u);
+        (void)cap_give_back(u); /* parked ones: at the next refill */
     u->cap = cap;
     u->grant_ns = cap ? 0 : GRANT_ENDLESS;
     if (was_parked) {

@@ -98,7 +98,7 @@ void sched_unit_pause(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFET
             place_withdraw(s, u);
             atomic_set(&u->state, UNIT_OFF);
             if (u->cap)
-                cap_give_back(u);
+                (void)cap_give_back(u); /* parked ones: at the next refill */
         } else if (u->state == UNIT_PARKED) {
             cap_unpark(u, now);
             atomic_set(&u->state, UNIT_OFF);

@@ -101,6 +101,6 @@ void evacuate_unit(struct sched *s, struct unit *u, ns_t now)
         load_set_active(s, u, false, now);
         atomic_set(&u->state, UNIT_OFF);
         if (u->cap)
-            cap_give_back(u);
+            (void)cap_give_back(u); /* parked ones: at the next refill */
     }
 }
