@@ -212,3 +212,32 @@ void sched_check(const struct sched *s)
         spin_unlock(&rq->lock);
     }
 }
+
+/*
+ * What a unit's masks came to is what they come to now: no CPU came or went without the units being
+ * told. Reads what affinity_refresh reads, and writes of the unit; writes nothing.
+ */
+static void check_affinity(const struct sched *s, const struct unit *u)
+{
+    struct unit anew = *u;
+
+    affinity_refresh(s, &anew);
+    ASSERT(u->hard_all == anew.hard_all && u->soft_none == anew.soft_none);
+    ASSERT(u->reach == anew.reach && u->soft_reach == anew.soft_reach);
+}
+
+/*
+ * Takes each runqueue's lock in turn. Reads what check_affinity reads of every unit; writes
+ * nothing.
+ */
+void sched_check_affinity(const struct sched *s)
+{
+    for (uint32_t id = 0; id < s->nrunqs; id++) {
+        struct runq *rq = &s->runqs[id];
+
+        spin_lock(&rq->lock);
+        for (struct unit *u = members_first(rq); u; u = members_next(u))
+            check_affinity(s, u);
+        spin_unlock(&rq->lock);
+    }
+}

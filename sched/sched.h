@@ -173,7 +173,16 @@ bool sched_cpu_is_online(const struct sched *s, uint32_t cpu);
 /* Credit in ns; for listings and tests. */
 int64_t sched_unit_credit(struct sched *s, struct unit *u);
 
-/* Every invariant of the structures, recomputed and asserted. Takes the locks one at a time. */
+/*
+ * Every invariant of the structures, recomputed and asserted, but what sched_check_affinity does.
+ * Takes the locks one at a time.
+ */
 void sched_check(const struct sched *s);
+
+/*
+ * Likewise, what follows from the units' masks and the CPUs online. It looks at every runqueue for
+ * every unit, so it is for now and then. Not while a CPU comes or goes.
+ */
+void sched_check_affinity(const struct sched *s);
 
 #endif

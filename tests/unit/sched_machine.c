@@ -46,8 +46,10 @@ void sched_host_trace(uint32_t cpu, uint32_t event, uint64_t a, uint64_t b)
 
 static void machine_check(struct machine *m)
 {
-    if (m->check)
-        sched_check(m->s);
+    if (!m->check)
+        return;
+    sched_check(m->s);
+    sched_check_affinity(m->s);
 }
 
 struct machine *machine_new_places(const struct cpu_place *places, uint32_t ncpus, uint32_t nnodes,

@@ -3,8 +3,8 @@
  * clock, units that run and sleep.
  *
  * The tests either drive single calls by hand (machine_pick and friends) or let machine_run play
- * the workloads. After every event sched_check runs and the machine's own view is compared with the
- * scheduler's.
+ * the workloads. After every event sched_check and sched_check_affinity run and the machine's own
+ * view is compared with the scheduler's.
  */
 #ifndef TESTS_UNIT_SCHED_MACHINE_H
 #define TESTS_UNIT_SCHED_MACHINE_H
@@ -54,7 +54,7 @@ struct machine {
     uint32_t ncpus, nunits, ncaps;
     ns_t now;
     uint64_t events[TRACE_EVENT_COUNT];
-    bool check;     /* sched_check after every event */
+    bool check;     /* both checks after every event */
     uint32_t vm_id; /* of the units made next; 1 unless a test says otherwise */
     void (*on_kick)(struct machine *m, uint32_t cpu); /* what others do just then; may be NULL */
 };

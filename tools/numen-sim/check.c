@@ -2,7 +2,7 @@
  * The invariants that hold after every event, beyond those that the scheduler asserts of itself.
  *
  * - Everything in sched_check: masks equal to recomputed ones, a unit on exactly one queue, credit
- *   within its bounds.
+ *   within its bounds. Now and then, and at the end, what affinity comes to (sched_check_affinity).
  * - CPUs and units agree: what a CPU runs, the scheduler says it runs, and nothing runs twice.
  * - No unit waits while a CPU that it may use has been idle for longer than the rate limit and one
  *   more try (SCHEDULER: "A runnable unit never waits longer"), given time for kicks to arrive.
@@ -21,8 +21,9 @@
 #include "tools/numen-sim/record.h"
 #include "tools/numen-sim/vcpu.h"
 
-#define AT_ONCE_MAX 1000u /* events of one moment, for each CPU and vCPU */
-#define TRIES_MAX   64    /* that fail in a row: at half of all locks taken, one in 2^64 */
+#define AT_ONCE_MAX     1000u /* events of one moment, for each CPU and vCPU */
+#define AFFINITY_EVENTS 256   /* wrong masks stay wrong until a CPU comes or goes */
+#define TRIES_MAX       64    /* that fail in a row: at half of all locks taken, one in 2^64 */
 
 /* The code that asserts knows no simulation: one runs at a time. */
 static const struct sim *watched;
@@ -160,6 +161,8 @@ void check_clock(const struct sim *sim)
 void check_all(struct sim *sim)
 {
     sched_check(sim->s);
+    if (sim->nevents % AFFINITY_EVENTS == 0)
+        sched_check_affinity(sim->s);
     for (uint32_t i = 0; i < sim->ncpus; i++)
         check_cpu(sim, &sim->cpus[i]);
     for (uint32_t i = 0; i < sim->nvms; i++)

@@ -287,6 +287,8 @@ bool sim_run(struct sim *sim)
         if (can_end && !sim->vms_left)
             break;
     }
+    if (sim->check)
+        sched_check_affinity(sim->s);
     if (!can_end || sim->vms_left)
         sim->now = sim->end;
     for (uint32_t i = 0; i < sim->ncpus; i++)
