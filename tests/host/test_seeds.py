@@ -110,7 +110,8 @@ def test_from_file_to_report(tmp_path):
     (("claim=sign, ratio", "claim=sing, ratio"), "claim sing"),
 ])
 def test_a_fault_in_the_file(tmp_path, change, told):
-    assert told in make(tmp_path, TINY.replace(*change), status=1).stderr
+    said = make(tmp_path, TINY.replace(*change), status=2).stderr
+    assert told in said and said.startswith("seeds: ")
 
 
 ROW = {"better": "lower", "seed_a": 10, "seed_b": 8, "sim_a": 100, "sim_b": 90, "default": 90.8}
@@ -142,7 +143,12 @@ def test_clauses_in_words(clause, words):
 @pytest.mark.parametrize("count", ["-1", "0", "x", "10001"])
 def test_count_of_seeds(tmp_path, count):
     told = make(tmp_path, TINY, f"--seeds={count}", status=2).stderr
-    assert told.endswith(f"{count}: a number from 1 to 10000\n")
+    assert told == f"seeds: argument --seeds: {count}: a number from 1 to 10000\n"
+
+
+def test_unknown_seed(tmp_path):
+    told = make(tmp_path, TINY, "seed6", status=2).stderr
+    assert told.startswith("seeds: ") and "there are seed1 seed2 seed3 seed4 seed5\n" in told
 
 
 def test_bars_that_are_cut_say_so():

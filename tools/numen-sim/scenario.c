@@ -376,9 +376,12 @@ void scenario_help(FILE *out)
     keys_print(run_keys, out);
     fprintf(out, "[machine]\n");
     keys_print(machine_keys, out);
-    fprintf(out, "[options]\n  numa and the scheduler's of docs/parameters.md\n"
-                 "[vm NAME]\n  the words of a guest's line, and\n"
-                 "  workload       what its vCPUs do\n");
+    fprintf(out,
+            "[options]\n  numa and the scheduler's of docs/parameters.md\n"
+            "[vm NAME]\n  %s: as in a guest's line, docs/parameters.md\n"
+            "  l3-cache       the same, for workloads pipe and messaging\n"
+            "  workload       what its vCPUs do\n",
+            guest_keys_used);
     keys_print(vm_keys, out);
     for (const struct workload *const *w = workloads; *w; w++) {
         fprintf(out, "workload=%s: %s\n", (*w)->name, (*w)->help);

@@ -32,15 +32,26 @@ def count_of_seeds(text):
     return int(text)
 
 
+def refuse(message):
+    """One line, as numen-sim does."""
+    print(f"seeds: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        refuse(message)
+
+
 def arguments():
-    parser = argparse.ArgumentParser(prog="seeds", description="The seeds' tables, simulated.")
+    parser = Parser(prog="seeds", description="The seeds' tables, simulated.")
     parser.add_argument("names", nargs="*", metavar="seedN",
                         help="or a path that ends in .ini; all of tests/seeds otherwise")
     parser.add_argument("--seeds", type=count_of_seeds, help="random seeds; as in the file otherwise")
     parser.add_argument("--duration", help="of every run, for a try: figures mean nothing then")
     parser.add_argument("--program", default=simulator.PROGRAM)
     parser.add_argument("--out", type=Path, default=ROOT / "build/seeds")
-    return parser.parse_args()
+    return parser.parse_intermixed_args()
 
 
 def read_seeds(names):
@@ -48,7 +59,7 @@ def read_seeds(names):
     paths = [Path(name) if name.endswith(".ini") else FOLDER / f"{name}.ini" for name in names]
     for path in paths:
         if not path.exists():
-            sys.exit(f"seeds: {path} is unknown; there are {' '.join(p.stem for p in there)}")
+            refuse(f"{path} is unknown; there are {' '.join(p.stem for p in there)}")
     return [seedfile.read(path) for path in paths or there]
 
 
@@ -89,7 +100,7 @@ def main():
     try:
         compare(args)
     except (RuntimeError, ValueError, KeyError, configparser.Error) as error:
-        sys.exit(f"seeds: {error.args[0] if isinstance(error, KeyError) else error}")
+        refuse(error.args[0] if isinstance(error, KeyError) else error)
 
 
 if __name__ == "__main__":
