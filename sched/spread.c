@@ -125,11 +125,13 @@ static ns_t ask_around(struct sched *s, struct sched_cpu *c, enum spread spread,
     for (struct runq *rq; (rq = neighbours_next(&n));) {
         ns_t its;
 
-        if (s->places[rq->cpu_of[0]].node != c->place->node || !too_full(rq, spread) ||
-            !spin_trylock(&rq->lock))
+        if (s->places[rq->cpu_of[0]].node != c->place->node || !too_full(rq, spread))
             continue;
-        its = spread_ask(s, rq, too_full(rq, spread), c, least, now);
-        spin_unlock(&rq->lock);
+        its = now + s->least_ns; /* if the lock is taken: nobody else would ever ask */
+        if (spin_trylock(&rq->lock)) {
+            its = spread_ask(s, rq, too_full(rq, spread), c, least, now);
+            spin_unlock(&rq->lock);
+        }
         if (!its)
             return its;
         soonest = MIN(soonest, its);

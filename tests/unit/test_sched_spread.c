@@ -99,12 +99,40 @@ static void test_four_on_one_core(void **state)
     machine_free(m);
 }
 
+/* The packed core is another runqueue's, whose lock is taken just then: it is asked later. */
+static void test_lock_is_taken(void **state)
+{
+    struct sched_params p;
+    struct machine *m;
+
+    (void)state;
+    sched_params_default(&p);
+    p.arrangement = RUNQ_PER_CORE;
+    m = machine_new(1, 2, 2, 1, &p);
+    machine_hog(m, 256, 3);
+    machine_hog(m, 256, 3);
+    machine_settle(m);
+    unpin_all(m);
+    m->now += 2 * NS_PER_MS;
+    m->check = false; /* it would wait for the lock */
+    spin_lock(&m->s->runqs[0].lock);
+    machine_pick(m, 2);
+    spin_unlock(&m->s->runqs[0].lock);
+    m->check = true;
+    assert_int_equal(m->cpus[2].deadline, m->now + m->s->least_ns);
+    machine_run(m, m->now + 2 * NS_PER_MS);
+    assert_int_equal(busy_of(m, 0, 2), 1);
+    assert_int_equal(busy_of(m, 2, 2), 1);
+    machine_free(m);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_of_two_leaves),
         cmocka_unit_test(test_core_is_taken_meanwhile),
         cmocka_unit_test(test_four_on_one_core),
+        cmocka_unit_test(test_lock_is_taken),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
