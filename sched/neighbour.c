@@ -262,8 +262,9 @@ bool neighbour_take_better(struct sched *s, struct unit *u, enum runq_hint hint,
 /*
  * Moves `u` (in the caller's hands), which nobody idle can take, home from a runqueue of which it
  * prefers no CPU, if that is no fuller. The lock of the old runqueue is then gone, that of the new
- * one held. Reads soft_reach and what affinity_local and worth_returning read; writes what
- * members_move writes. Locks of others are tried.
+ * one held. A CPU there that has gone idle since the caller looked is given `u`: it would sleep on
+ * while `u` waits. Reads soft_reach and what affinity_local, worth_returning and find_idle read;
+ * writes what members_move, find_idle and place_reserve write. Locks of others are tried.
  */
 void neighbour_return(struct sched *s, struct unit *u, ns_t now)
 {
@@ -279,7 +280,11 @@ void neighbour_return(struct sched *s, struct unit *u, ns_t now)
             continue;
         affinity_local(s, to, u, &hard, &soft);
         if (soft & to->online) {
+            struct sched_cpu *c = find_idle(s, to, u, HINT_IDLE);
+
             members_move(s, u, to, now);
+            if (c)
+                place_reserve(s, c, u);
             spin_unlock(&from->lock);
             return;
         }

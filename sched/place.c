@@ -223,14 +223,15 @@ static void place_busy(struct sched *s, struct unit *u, ns_t now)
 }
 
 /*
- * Nobody who may run it is idle. Reads neighbour_wake, soft_cpus, soft_reach, and what
+ * Nobody who may run it is idle. Reads neighbour_wake, soft_cpus, soft_reach, state, and what
  * neighbour_return and place_busy read; writes what they write.
  */
 static void place_waiting(struct sched *s, struct unit *u, ns_t now)
 {
     if (s->params.neighbour_wake && !u->soft_cpus && u->soft_reach)
         neighbour_return(s, u, now);
-    place_busy(s, u, now);
+    if (u->state == UNIT_LEAVING)
+        place_busy(s, u, now);
 }
 
 /* Reads credit; writes key, target, state, and what load_set_active writes. */

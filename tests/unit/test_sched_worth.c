@@ -290,6 +290,30 @@ static void test_waits_at_home(void **state)
     }
 }
 
+/* A CPU at home has gone idle since the waker looked at the hint: it is not left asleep. */
+static void test_home_falls_idle(void **state)
+{
+    struct machine *m = machine_of(2, 1, 2);
+    struct machine_unit *u = sleeper(m, 0, 0xc, LONG);
+
+    (void)state;
+    for (uint32_t cpu = 0; cpu < 3; cpu++)
+        machine_hog(m, 256, 1ull << cpu);
+    machine_settle(m);
+    m->now += NS_PER_SEC;
+    u->unit.moved_at = m->now - LONG_AGO;
+    set_load(m, 0, 200);
+    set_load(m, 1, 100);
+    m->check = false;              /* it would find the hint wrong */
+    m->s->hints[HINT_IDLE][0] = 0; /* as it was until just now */
+    machine_wake(m, u);
+    m->check = true;
+    assert_int_equal(u->unit.rq->id, 1);
+    assert_int_equal(u->unit.state, UNIT_RESERVED);
+    assert_true(m->cpus[3].kicked);
+    machine_free(m);
+}
+
 /* After a reset clips what leads, its CPU looks again before the lead it had is used up. */
 static void test_reset_shortens_slices(void **state)
 {
@@ -325,7 +349,7 @@ int main(void)
         cmocka_unit_test(test_short_one_stays), cmocka_unit_test(test_short_one_keeps_its_node),
         cmocka_unit_test(test_burst_is_learnt), cmocka_unit_test(test_pick_keeps_caches),
         cmocka_unit_test(test_core_is_kept),    cmocka_unit_test(test_reset_shortens_slices),
-        cmocka_unit_test(test_waits_at_home),
+        cmocka_unit_test(test_waits_at_home),   cmocka_unit_test(test_home_falls_idle),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
