@@ -163,7 +163,7 @@ static bool may_run_on(const struct sched *s, const struct unit *u, uint32_t cpu
 
 /*
  * After a change of masks or online CPUs: the unit goes where it may run. Locks as place_unit.
- * Reads state, run_cpus, cpu and target of the unit, and online of that CPU; writes what
+ * Reads state, affinity, cpu and target of the unit, and online of that CPU; writes what
  * place_withdraw and place_unit write, or the tickle of the CPU it runs on.
  */
 static void affinity_enforce(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY
@@ -180,7 +180,8 @@ static void affinity_enforce(struct sched *s, struct unit *u, ns_t now) NO_THREA
         place_unit(s, u, now);
         break;
     case UNIT_RUNNING:
-        if (!may_run_on(s, u, u->cpu))
+        /* The deadline of one that is away may be never: it knows nothing of a preference. */
+        if (!may_run_on(s, u, u->cpu) || unit_is_away(u, s->cpus[u->cpu].bit))
             place_kick(s, &s->cpus[u->cpu]);
         break;
     default:

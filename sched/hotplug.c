@@ -19,28 +19,29 @@ static bool is_misplaced(const struct sched *s, const struct runq *rq, const str
 }
 
 /*
- * The next queued or reserved unit that must move, or NULL; running ones are only kicked. Reads
- * members, their state, target and cpu, and online of those CPUs; writes what affinity_refresh,
- * queue_refresh and place_kick write.
+ * The next queued or reserved unit that must move, or NULL. Running ones are only kicked, also
+ * where a CPU that they prefer may have come back. Reads members, their state, target and cpu, and
+ * online of those CPUs; writes what affinity_refresh, queue_refresh and place_kick write.
  */
 static struct unit *refresh_members(struct sched *s, struct runq *rq)
 {
     for (struct unit *u = members_first(rq); u; u = members_next(u)) {
-        const struct sched_cpu *c;
+        struct sched_cpu *c;
+        bool fits;
 
         affinity_refresh(s, u);
         if (u->state == UNIT_QUEUED)
             queue_refresh(rq, u);
         if (u->state == UNIT_QUEUED && is_misplaced(s, rq, u))
             return u;
-        if (u->state == UNIT_RESERVED || u->state == UNIT_RUNNING) {
-            c = &s->cpus[u->state == UNIT_RESERVED ? u->target : u->cpu];
-            if (c->online && (u->run_cpus & c->bit))
-                continue;
-            if (u->state == UNIT_RESERVED)
-                return u;
-            place_kick(s, &s->cpus[u->cpu]);
-        }
+        if (u->state != UNIT_RESERVED && u->state != UNIT_RUNNING)
+            continue;
+        c = &s->cpus[u->state == UNIT_RESERVED ? u->target : u->cpu];
+        fits = c->online && (u->run_cpus & c->bit);
+        if (u->state == UNIT_RESERVED && !fits)
+            return u;
+        if (u->state == UNIT_RUNNING && (!fits || unit_is_away(u, c->bit)))
+            place_kick(s, c);
     }
     return NULL;
 }

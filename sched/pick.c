@@ -258,7 +258,7 @@ STEP ns_t deadline_busy(struct sched *s, struct sched_cpu *c, int64_t waiting_ns
         deadline = now + MAX(MIN(slice, s->params.slice_max_ns), s->params.slice_min_ns);
         deadline = MAX(deadline, u->picked_at + least);
     }
-    if (!(u->soft_cpus & c->bit) && u->soft_reach)
+    if (unit_is_away(u, c->bit))
         deadline = MIN(deadline, now + s->params.slice_max_ns);
     if (is_push_worthwhile(s, c->rq))
         deadline = MIN(deadline, now + least);

@@ -144,6 +144,15 @@ static inline bool unit_is_parked(const struct unit *u)
     return atomic_get(&u->state) == UNIT_PARKED;
 }
 
+/*
+ * On this CPU, by its local bit, it is off those it prefers while some of them are online: somebody
+ * has to look now and then whether it may go there. Reads soft_cpus and soft_reach; writes nothing.
+ */
+static inline bool unit_is_away(const struct unit *u, uint64_t cpu_bit)
+{
+    return !(u->soft_cpus & cpu_bit) && u->soft_reach;
+}
+
 /* Run and wait time right up to `now`; takes the runqueue's lock. */
 void unit_times(struct unit *u, ns_t now, uint64_t *run_ns, uint64_t *wait_ns);
 

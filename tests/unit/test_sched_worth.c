@@ -314,6 +314,41 @@ static void test_home_falls_idle(void **state)
     machine_free(m);
 }
 
+static void switch_home(struct machine *m, bool online)
+{
+    for (uint32_t cpu = 0; cpu < 4; cpu++) {
+        assert_int_equal(
+            online ? sched_cpu_online(m->s, cpu, m->now) : sched_cpu_offline(m->s, cpu, m->now), 0);
+        m->cpus[cpu].online = online;
+    }
+}
+
+/* It runs alone, without a deadline, when it is given a home elsewhere, or home comes back. */
+static void test_goes_home(void **state)
+{
+    (void)state;
+    for (uint32_t comes_back = 0; comes_back < 2; comes_back++) {
+        struct machine *m = machine_of(2, 2, 2);
+        struct machine_unit *u = machine_unit(m, 256, REMOTE, 0);
+
+        if (comes_back) {
+            machine_affinity(m, u, 0, HOME);
+            switch_home(m, false);
+        }
+        machine_wake(m, u);
+        machine_settle(m);
+        assert_int_equal(u->unit.rq->id, 1);
+        m->now += LONG_AGO;
+        if (comes_back)
+            switch_home(m, true);
+        else
+            machine_affinity(m, u, 0, HOME);
+        machine_run(m, m->now + NS_PER_MS);
+        assert_int_equal(u->unit.rq->id, 0);
+        machine_free(m);
+    }
+}
+
 /* After a reset clips what leads, its CPU looks again before the lead it had is used up. */
 static void test_reset_shortens_slices(void **state)
 {
@@ -350,6 +385,7 @@ int main(void)
         cmocka_unit_test(test_burst_is_learnt), cmocka_unit_test(test_pick_keeps_caches),
         cmocka_unit_test(test_core_is_kept),    cmocka_unit_test(test_reset_shortens_slices),
         cmocka_unit_test(test_waits_at_home),   cmocka_unit_test(test_home_falls_idle),
+        cmocka_unit_test(test_goes_home),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
