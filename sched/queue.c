@@ -135,24 +135,62 @@ void queue_remove(struct runq *rq, struct unit *u)
     refresh_upwards(rq, start);
 }
 
+/* What a search goes by: a word of each unit, and the or of its subtree's. */
+enum trait { TRAIT_CPUS, TRAIT_REACH, TRAIT_LAST };
+
+/* Reads run_cpus, reach or last_bit; writes nothing. */
+static inline uint64_t trait_own(const struct unit *u, enum trait trait)
+{
+    switch (trait) {
+    case TRAIT_CPUS:
+        return u->run_cpus;
+    case TRAIT_REACH:
+        return u->reach;
+    default:
+        return u->last_bit;
+    }
+}
+
+/* Reads one of below_*; writes nothing. */
+static inline uint64_t trait_below(const struct unit *u, enum trait trait)
+{
+    switch (trait) {
+    case TRAIT_CPUS:
+        return u->below_cpus;
+    case TRAIT_REACH:
+        return u->below_reach;
+    default:
+        return u->below_last;
+    }
+}
+
+/*
+ * The best unit from `u` down with one of these bits; that there is one, below_* of `u` says.
+ * `trait` is constant where this is called, so each search is a loop of its own. Reads what
+ * trait_own and trait_below read; writes nothing.
+ */
+static inline __attribute__((always_inline)) struct unit *descend(struct unit *u, enum trait trait,
+                                                                  uint64_t bits)
+{
+    for (;;) {
+        struct unit *left = RB_LEFT(u, queue);
+
+        if (left && (trait_below(left, trait) & bits))
+            u = left;
+        else if (trait_own(u, trait) & bits)
+            return u;
+        else
+            u = RB_RIGHT(u, queue);
+    }
+}
+
 /*
  * The best unit below `root` that may run on one of these CPUs; the root says that there is one.
  * Reads below_cpus and run_cpus; writes nothing.
  */
 struct unit *queue_find(struct unit *root, uint64_t cpu_bit)
 {
-    struct unit *u = root;
-
-    for (;;) {
-        struct unit *left = RB_LEFT(u, queue);
-
-        if (left && (left->below_cpus & cpu_bit))
-            u = left;
-        else if (u->run_cpus & cpu_bit)
-            return u;
-        else
-            u = RB_RIGHT(u, queue);
-    }
+    return descend(root, TRAIT_CPUS, cpu_bit);
 }
 
 /*
@@ -161,42 +199,20 @@ struct unit *queue_find(struct unit *root, uint64_t cpu_bit)
  */
 struct unit *queue_best_reaching(const struct runq *rq, uint64_t fold)
 {
-    struct unit *u = RB_ROOT(&rq->queue);
+    struct unit *root = RB_ROOT(&rq->queue);
 
-    if (!u || !(u->below_reach & fold))
-        return NULL;
-    for (;;) {
-        struct unit *left = RB_LEFT(u, queue);
-
-        if (left && (left->below_reach & fold))
-            u = left;
-        else if (u->reach & fold)
-            return u;
-        else
-            u = RB_RIGHT(u, queue);
-    }
+    return root && (root->below_reach & fold) ? descend(root, TRAIT_REACH, fold) : NULL;
 }
 
 /*
- * The best queued unit that last ran on one of these CPUs, or NULL. Reads the queue; writes
- * nothing.
+ * The best queued unit that last ran on one of these CPUs, or NULL. Reads below_last and last_bit
+ * of units; writes nothing.
  */
 struct unit *queue_best_warm(const struct runq *rq, uint64_t cpus)
 {
-    struct unit *u = RB_ROOT(&rq->queue);
+    struct unit *root = RB_ROOT(&rq->queue);
 
-    if (!u || !(u->below_last & cpus))
-        return NULL;
-    for (;;) {
-        struct unit *left = RB_LEFT(u, queue);
-
-        if (left && (left->below_last & cpus))
-            u = left;
-        else if (u->last_bit & cpus)
-            return u;
-        else
-            u = RB_RIGHT(u, queue);
-    }
+    return root && (root->below_last & cpus) ? descend(root, TRAIT_LAST, cpus) : NULL;
 }
 
 /* The next one in order, or NULL. Reads the queue; writes nothing. */
