@@ -179,22 +179,24 @@ STEP void take(struct sched *s, struct sched_cpu *c, struct unit *winner, ns_t n
         place_beside(s, reserved, now);
 }
 
-/*
- * Reads wants, paused, run_ns and what unit_runs_briefly reads; reads and writes woke_run and
- * burst_ns; writes cur, state, kept_until, and what load_set_active writes.
- */
-STEP void switch_out(struct sched *s, struct sched_cpu *c, ns_t now)
+/* Its registers are still to be saved. Writes cur and state. */
+STEP void switch_out(struct sched_cpu *c, struct unit *u)
 {
-    struct unit *u = c->cur;
-
     c->cur = NULL;
     atomic_set(&u->state, UNIT_LEAVING);
-    if (!u->wants || u->paused) {
-        load_set_active(s, u, false, now);
-        u->burst_ns += (u->run_ns - u->woke_run) / BURSTS - u->burst_ns / BURSTS;
-        u->woke_run = u->run_ns;
-        c->kept_until = unit_runs_briefly(s, u) ? now + s->least_ns : now;
-    }
+}
+
+/*
+ * It does not want to run on: what began with its wake-up is over. If that was brief its core is
+ * kept for it. Reads run_ns and what unit_runs_briefly reads; reads and writes woke_run and
+ * burst_ns; writes kept_until, and what load_set_active writes.
+ */
+STEP void burst_end(struct sched *s, struct sched_cpu *c, struct unit *u, ns_t now)
+{
+    load_set_active(s, u, false, now);
+    u->burst_ns += (u->run_ns - u->woke_run) / BURSTS - u->burst_ns / BURSTS;
+    u->woke_run = u->run_ns;
+    c->kept_until = unit_runs_briefly(s, u) ? now + s->least_ns : now;
 }
 
 /*
@@ -213,6 +215,30 @@ STEP void switch_in(struct sched_cpu *c, struct unit *u, ns_t now)
     }
     u->on_cpu = true;
     atomic_set(&u->state, UNIT_RUNNING);
+}
+
+/*
+ * From one unit, or none, to another, or none. Reads wants, paused and online, and what burst_end,
+ * switch_in and core_switched_in read; writes what its steps and idle_enter write.
+ */
+STEP void switch_units(struct sched *s, struct sched_cpu *c, struct unit *prev, struct unit *next,
+                       bool in_core, ns_t now)
+{
+    sched_host_trace(c->cpu, TRACE_SCHED_SWITCH, unit_trace_id(prev), unit_trace_id(next));
+    if (prev) {
+        switch_out(c, prev);
+        if (!prev->wants || prev->paused)
+            burst_end(s, c, prev, now);
+        if (in_core)
+            core_switched_out(c, prev);
+    }
+    if (next) {
+        switch_in(c, next, now);
+        if (in_core)
+            core_switched_in(s, c, next, now);
+    } else if (c->online) {
+        idle_enter(s, c);
+    }
 }
 
 /*
@@ -344,6 +370,59 @@ static struct unit *pull(struct sched *s, struct sched_cpu *c, ns_t now)
 }
 
 /*
+ * What comes before the choice. Reads cur, balance_due and what is_push_worthwhile reads; writes
+ * untimed, and what credit_charge, balance_pass, steal_push_overdue and idle_untickle write.
+ */
+STEP void prepare(struct sched *s, struct sched_cpu *c, ns_t now)
+{
+    if (c->cur)
+        credit_charge(s, c->rq, c->cur, now);
+    c->rq->untimed &= ~c->bit;
+    if (c->rq->balance_due)
+        balance_pass(s, c->rq, now);
+    if (is_push_worthwhile(s, c->rq))
+        steal_push_overdue(s, c->rq, now);
+    idle_untickle(s, c);
+}
+
+/*
+ * Who runs next, out of the queue or slot it was in; a neighbour's if nothing here may. Reads
+ * online, newidle_pull, the slot, and what choose, queued_for or choose_in_core, and
+ * core_is_closing read; writes what take and pull write, and choose_in_core or may_stay.
+ */
+STEP struct unit *next_unit(struct sched *s, struct sched_cpu *c, bool in_core, ns_t now)
+{
+    struct unit *next;
+
+    if (in_core)
+        next = choose_in_core(s, c, now);
+    else
+        next = choose(s, c, better(c->reserved, queued_for(s, c)), now);
+    take(s, c, next, now);
+    if (!next && c->online && s->params.newidle_pull && !(in_core && core_is_closing(s, c)))
+        next = pull(s, c, now);
+    return next;
+}
+
+/*
+ * When the CPU picks again at the latest; `left` as in settle. Reads cur, its cap and grant_ns, and
+ * what settle and deadline_idle read; writes untimed, and what they write.
+ */
+STEP ns_t next_deadline(struct sched *s, struct sched_cpu *c, struct unit *left, bool in_core,
+                        ns_t now)
+{
+    const struct unit *u = c->cur;
+    ns_t deadline;
+
+    if (!u)
+        return deadline_idle(s, c, in_core, now);
+    deadline = settle(s, c, left, in_core, now);
+    if (deadline == NS_NEVER)
+        c->rq->untimed |= c->bit;
+    return u->cap ? MIN(deadline, now + (ns_t)u->grant_ns) : deadline;
+}
+
+/*
  * `in_core` is constant where this is called: the usual pick is not to pay for the other. Takes the
  * runqueue's lock, others by try-lock. Reads cur, online, balance_due, newidle_pull, and what its
  * steps read; writes cur, slot, queue, idle masks, untimed, balance_due, next_balance and given of
@@ -352,51 +431,19 @@ static struct unit *pull(struct sched *s, struct sched_cpu *c, ns_t now)
  */
 STEP struct unit *pick(struct sched *s, struct sched_cpu *c, bool in_core, ns_t now, ns_t *deadline)
 {
-    uint32_t cpu = c->cpu;
     struct unit *prev, *next;
 
     spin_lock(&c->rq->lock);
     prev = c->cur;
-    if (prev)
-        credit_charge(s, c->rq, prev, now);
-    c->rq->untimed &= ~c->bit;
-    if (c->rq->balance_due)
-        balance_pass(s, c->rq, now);
-    if (is_push_worthwhile(s, c->rq))
-        steal_push_overdue(s, c->rq, now);
-    idle_untickle(s, c);
-    if (in_core)
-        next = choose_in_core(s, c, now);
-    else
-        next = choose(s, c, better(c->reserved, queued_for(s, c)), now);
-    take(s, c, next, now);
-    if (!next && c->online && s->params.newidle_pull && !(in_core && core_is_closing(s, c)))
-        next = pull(s, c, now);
-    if (next != prev) {
-        sched_host_trace(cpu, TRACE_SCHED_SWITCH, unit_trace_id(prev), unit_trace_id(next));
-        if (prev)
-            switch_out(s, c, now);
-        if (prev && in_core)
-            core_switched_out(c, prev);
-        if (next)
-            switch_in(c, next, now);
-        if (next && in_core)
-            core_switched_in(s, c, next, now);
-        if (!next && c->online)
-            idle_enter(s, c);
-    } else if (prev) {
+    prepare(s, c, now);
+    next = next_unit(s, c, in_core, now);
+    if (next != prev)
+        switch_units(s, c, prev, next, in_core, now);
+    else if (prev)
         prev->yielding = false;
-    }
     if (in_core)
         core_picked(s, c);
-    if (next)
-        *deadline = settle(s, c, next == prev ? NULL : prev, in_core, now);
-    else
-        *deadline = deadline_idle(s, c, in_core, now);
-    if (next && *deadline == NS_NEVER)
-        c->rq->untimed |= c->bit;
-    if (next && next->cap)
-        *deadline = MIN(*deadline, now + (ns_t)next->grant_ns);
+    *deadline = next_deadline(s, c, next == prev ? NULL : prev, in_core, now);
     spin_unlock(&c->rq->lock);
     return next;
 }
