@@ -11,6 +11,7 @@
  * runq.reach is the root's below_reach.
  */
 #include "sched/runq.h"
+#include "sched/tree.h"
 
 /*
  * The tree's macro calls this for nodes whose children changed; ancestors are refresh_upwards'.

@@ -332,24 +332,6 @@ static inline struct sched_cpu *runq_cpu(const struct sched *s, const struct run
     for (uint64_t bit##_left = (mask), bit = bit##_left & -bit##_left; bit##_left; \
          bit##_left &= bit##_left - 1, bit = bit##_left & -bit##_left)
 
-/*
- * Before RB_REMOVE(u): the deepest node whose children that changes. All others whose augmented
- * values are to be mended are above it.
- */
-#define TREE_REMOVAL_START(u, link)                                                  \
-    ({                                                                               \
-        struct unit *start_ = RB_PARENT(u, link);                                    \
-                                                                                     \
-        if (RB_LEFT(u, link) && RB_RIGHT(u, link)) {                                 \
-            struct unit *next_ = RB_RIGHT(u, link);                                  \
-                                                                                     \
-            while (RB_LEFT(next_, link))                                             \
-                next_ = RB_LEFT(next_, link);                                        \
-            start_ = RB_PARENT(next_, link) == (u) ? next_ : RB_PARENT(next_, link); \
-        }                                                                            \
-        start_;                                                                      \
-    })
-
 /* ---- the few steps that every yield and wake-up goes through ---- */
 
 /*

@@ -10,6 +10,7 @@
  * Invariants: holds exactly the units of the queue; vm_cpus is right in every node.
  */
 #include "sched/runq.h"
+#include "sched/tree.h"
 
 /* Reads run_cpus of `u` and vm_cpus of its children; writes vm_cpus of `u`. */
 static void augment(struct unit *u)
