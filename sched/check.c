@@ -169,7 +169,7 @@ static void check_unit(const struct sched *s, const struct runq *rq, const struc
 
     ASSERT(u->rq == rq);
     ASSERT(credit_ns >= -(int64_t)s->params.credit_init_ns);
-    ASSERT(credit_ns <= (int64_t)(s->params.credit_init_ns + s->params.carryover_ns));
+    ASSERT(credit_ns <= credit_ceiling(s));
     ASSERT(u->burn_rest < u->weight);
     affinity_local(s, rq, u, &hard, &soft);
     ASSERT(u->run_cpus == hard && u->soft_cpus == soft);

@@ -34,14 +34,6 @@ static uint64_t divide_by_weight(uint64_t n, uint64_t recip)
     return (uint64_t)(((unsigned __int128)n * recip) >> 63);
 }
 
-/* Reads credit_init_ns and carryover_ns; writes nothing. */
-static int64_t credit_clip(const struct sched *s, int64_t credit_ns)
-{
-    int64_t ceiling = (int64_t)(s->params.credit_init_ns + s->params.carryover_ns);
-
-    return MIN(credit_ns, ceiling);
-}
-
 /*
  * Credit that `ran` ns cost; *rest carries the remainder, below weight, to the next charge. Reads
  * weight, weight_recip and max_weight; reads and writes only *rest.
@@ -66,7 +58,7 @@ static int64_t credit_after(const struct sched *s, const struct runq *rq, const 
     int64_t floor = -(int64_t)s->params.credit_init_ns;
     int64_t credit_ns = (int64_t)(u->key + rq->given) - (int64_t)burn;
 
-    return credit_clip(s, MAX(credit_ns, floor));
+    return MIN(MAX(credit_ns, floor), credit_ceiling(s));
 }
 
 /*

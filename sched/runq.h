@@ -393,13 +393,18 @@ static inline struct unit *queue_best_for(const struct runq *rq, uint64_t cpu_bi
     return root && (root->below_cpus & cpu_bit) ? queue_find(root, cpu_bit) : NULL;
 }
 
+/* The most credit that counts. Reads credit_init_ns and carryover_ns; writes nothing. */
+static inline int64_t credit_ceiling(const struct sched *s)
+{
+    return (int64_t)(s->params.credit_init_ns + s->params.carryover_ns);
+}
+
 /* See credit.c for why clipping late is exact. Reads credit of the unit; writes nothing. */
 static inline int64_t credit_of(const struct sched *s, const struct runq *rq, const struct unit *u)
 {
-    int64_t ceiling = (int64_t)(s->params.credit_init_ns + s->params.carryover_ns);
     int64_t credit_ns = (int64_t)(u->key + rq->given);
 
-    return MIN(credit_ns, ceiling);
+    return MIN(credit_ns, credit_ceiling(s));
 }
 
 /*
