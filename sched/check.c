@@ -137,6 +137,7 @@ static void check_state(const struct sched *s, const struct runq *rq, const stru
     case UNIT_QUEUED:
         ASSERT(u->grant_ns > 0);
         ASSERT(!u->on_cpu && u->wants && !u->paused && u->active && (u->run_cpus & rq->online));
+        ASSERT(u->last_bit == (s->cpus[u->cpu].rq == rq ? s->cpus[u->cpu].bit : 0));
         /* No idle CPU that it may use of its own runqueue may sit there while it waits. */
         ASSERT(!idle_for(s, rq, u, u->run_cpus));
         break;
