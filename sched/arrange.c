@@ -19,6 +19,13 @@
 #define KEY_CORE  BITS(23, 12)
 #define KEY_CPU   BITS(11, 0)
 
+/* While runqueues get their ids, of a runqueue's lowest CPU. */
+#define ID_NODE BITS(63, 24)
+#define ID_CPU  BITS(23, 12)
+#define ID_RUNQ BITS(11, 0)
+
+_Static_assert(CPUS_MAX - 1 <= KEY_CPU, "a CPU number names a CPU, a core, a domain or a runqueue");
+
 /* While siblings are brought together, above the CPU number. */
 #define FIRST_SOCKET  BITS(63, 40)
 #define FIRST_IN_UNIT BIT(39)
@@ -197,11 +204,11 @@ static void ids_order(struct arranger *a)
     for (uint32_t id = 0; id < a->nrunqs; id++)
         a->keys[id] = UINT64_MAX;
     for (uint32_t cpu = a->ncpus; cpu-- > 0;)
-        a->keys[a->runq_of[cpu]] =
-            ((uint64_t)a->places[cpu].node << 32) | (cpu << 12) | a->runq_of[cpu];
+        a->keys[a->runq_of[cpu]] = FIELD_PREP(ID_NODE, a->places[cpu].node) |
+                                   FIELD_PREP(ID_CPU, cpu) | FIELD_PREP(ID_RUNQ, a->runq_of[cpu]);
     sort_u64(a->keys, a->nrunqs);
     for (uint32_t id = 0; id < a->nrunqs; id++)
-        name[a->keys[id] & KEY_CPU] = id;
+        name[FIELD_GET(ID_RUNQ, a->keys[id])] = id;
     for (uint32_t cpu = 0; cpu < a->ncpus; cpu++)
         a->runq_of[cpu] = (uint32_t)name[a->runq_of[cpu]];
 }

@@ -10,6 +10,12 @@
 #include "hv/sort.h"
 #include "sched/runq.h"
 
+/* Sort key of a CPU within its runqueue. */
+#define KEY_RANK BITS(63, 12) /* lower for a higher asym_prio */
+#define KEY_CPU  BITS(11, 0)
+
+_Static_assert(CPUS_MAX - 1 <= KEY_CPU, "a CPU number fits its field");
+
 /*
  * A zero-filled runqueue without CPUs. Reads nothing; writes lock, id, the roots of its trees,
  * whole_cores, max_weight and max_recip.
@@ -37,11 +43,11 @@ static void runq_add_cpus(struct sched *s)
     for (uint32_t cpu = 0; cpu < s->ncpus; cpu++) {
         uint64_t rank = (uint64_t)((int64_t)INT32_MAX - s->places[cpu].asym_prio);
 
-        keys[cpu] = (rank << 12) | cpu;
+        keys[cpu] = FIELD_PREP(KEY_RANK, rank) | cpu;
     }
     sort_u64(keys, s->ncpus);
     for (uint32_t i = 0; i < s->ncpus; i++) {
-        struct sched_cpu *c = &s->cpus[keys[i] & BITS(11, 0)];
+        struct sched_cpu *c = &s->cpus[FIELD_GET(KEY_CPU, keys[i])];
         struct runq *rq = &s->runqs[s->runq_of[c->cpu]];
 
         ASSERT(rq->ncpus < RUNQ_CPUS_MAX);
