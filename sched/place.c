@@ -265,13 +265,14 @@ void place_unit(struct sched *s, struct unit *u, ns_t now)
 /*
  * A unit that gave up its CPU to a better one and may still run there: that CPU's deadline already
  * counts on it, so nobody else needs to be disturbed unless he is idle. Reads cpu, run_cpus,
- * online, idle, reach, HINT_IDLE, and what place_unit reads; writes what place_idle and place_queue
- * write, or else place_unit.
+ * online, idle, reach, HINT_IDLE, and what place_unit and place_overdue_at read; writes what
+ * place_idle and place_queue write, or else place_unit.
  */
 void place_again(struct sched *s, struct unit *u, ns_t now)
 {
     const struct sched_cpu *c = &s->cpus[u->cpu];
     struct runq *rq = u->rq;
+    ns_t overdue_at;
 
     if (c->rq != rq || !(u->run_cpus & rq->online & c->bit)) {
         place_unit(s, u, now);
@@ -284,6 +285,7 @@ void place_again(struct sched *s, struct unit *u, ns_t now)
     if (place_idle(s, u, now))
         return;
     place_queue(s, u, now);
-    if (u->reach & neighbour_fold(s, rq, HINT_IDLE))
-        sched_host_arm(c->cpu, place_overdue_at(s, u, now));
+    overdue_at = place_overdue_at(s, u, now);
+    if (overdue_at != NS_NEVER)
+        sched_host_arm(c->cpu, overdue_at);
 }
