@@ -95,7 +95,7 @@ static void cpu_enter(struct sched *s, struct sched_cpu *c)
  * The units that waited; the lock of what each is in is taken as in a wake-up. Reads their queue
  * links; writes what place_unit writes.
  */
-static void place_waiting(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY
+static void place_collected(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY
 {
     while (u) {
         struct unit *next = RB_RIGHT(u, queue);
@@ -144,7 +144,7 @@ void sched_rearrange(struct sched *s, const struct sched_params *p, ns_t now)
         list = RB_RIGHT(u, by_weight);
         join(s, u, now);
     }
-    place_waiting(s, waiting.first, now);
+    place_collected(s, waiting.first, now);
     kick_all(s);
     spin_unlock(&s->lock);
 }
