@@ -43,7 +43,7 @@ static uint32_t first_cpu(const struct sched *s, const struct unit *u)
 /*
  * Takes the lock of the runqueue it chooses. Reads ncpus_online, credit_init_ns, and what
  * evacuate_choose reads of every runqueue; writes the chosen one's members, and of the unit what
- * members_join and affinity_refresh write, key, since, load, moved_at and cpu.
+ * members_join and affinity_refresh write, key, since, load, burst_ns, moved_at and cpu.
  */
 void sched_unit_insert(struct sched *s, struct unit *u, ns_t now)
 {

@@ -59,7 +59,7 @@ static struct runq *least_crowded(const struct sched *s, const struct unit *u, b
  * The least crowded runqueue with a CPU online for `u`: preferred ones first. NULL when none is.
  * Reads what least_crowded reads; writes nothing.
  */
-struct runq *evacuate_choose(const struct sched *s, struct unit *u, ns_t now)
+struct runq *evacuate_choose(const struct sched *s, const struct unit *u, ns_t now)
 {
     struct runq *rq = least_crowded(s, u, true, now);
 

@@ -95,7 +95,7 @@ void idle_online(struct sched *s, struct sched_cpu *c, bool online)
 {
     struct runq *rq = c->rq;
 
-    c->online = online;
+    atomic_set(&c->online, online);
     atomic_set(&rq->online, online ? rq->online | c->bit : rq->online & ~c->bit);
     atomic_set(&rq->cores, cores_count(s, rq));
     if (online && !c->cur)

@@ -1,5 +1,9 @@
 /*
- * What the console's listings show of a runqueue.
+ * Glances for the console: what listings show of a runqueue, and which CPUs and runqueues there
+ * are.
+ *
+ * Decides nothing. Masks leave here by CPU number, not by local bit. What a listing shows of one
+ * runqueue belongs together; of two, each is of its own moment.
  */
 #include "sched/runq.h"
 

@@ -13,7 +13,7 @@
  */
 #include "sched/runq.h"
 
-/* Reads nothing but its arguments. */
+/* Pure. */
 static uint64_t decayed(uint64_t avg, uint32_t nr, ns_t elapsed, uint32_t window_shift)
 {
     uint64_t target = (uint64_t)nr << LOAD_FRAC_BITS;

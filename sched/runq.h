@@ -77,12 +77,13 @@ struct runq {
     uint16_t cpu_of[RUNQ_CPUS_MAX]; /* [Q] CPU number by local bit */
 } __attribute__((aligned(64)));
 
-/* What a core's CPUs have in common under sched-gran=core; see core.c. */
+/* What a core's CPUs have in common under sched-gran=core; see core.c. [R] as in sched_cpu. */
 struct sched_core {
     const struct unit *wanted; /* [R] the core closes for this unit; compared, never followed */
     ns_t turn_at;              /* [R] since when its VM has it */
 };
 
+/* Tags: [R] lock of `rq`, [S, Q] see struct sched, [i] set once, [a] also read without a lock. */
 struct sched_cpu {
     struct unit *cur;      /* [R] what the last pick returned */
     struct unit *reserved; /* [R] waits for this CPU's next pick; the CPU is tickled */
@@ -91,7 +92,7 @@ struct sched_cpu {
     uint64_t siblings;     /* [Q] local bits of its core or unit, itself included */
     uint32_t cpu;          /* [i] */
     int32_t asym_class;    /* [i] kind of core: decides over a warm cache, CPU numbers do not */
-    bool online;           /* [R] */
+    bool online;           /* [R, S, a] */
     ns_t kept_until;       /* [R] for a unit that runs briefly and fell asleep here */
     const struct cpu_place *place; /* [i] */
     struct unit *saving;           /* [R] picked away from, not saved: under sched-gran=core only */
@@ -260,7 +261,7 @@ void cap_serve(struct sched *s, struct cap *cap, ns_t now) NO_THREAD_SAFETY;
 
 /* evacuate.c: a unit whose runqueue has no CPU left for it */
 void evacuate_unit(struct sched *s, struct unit *u, ns_t now) NO_THREAD_SAFETY;
-struct runq *evacuate_choose(const struct sched *s, struct unit *u, ns_t now);
+struct runq *evacuate_choose(const struct sched *s, const struct unit *u, ns_t now);
 
 /* neighbour.c: other runqueues, nearest first */
 struct neighbours {

@@ -119,7 +119,8 @@ void sched_yield_current(struct sched *s, uint32_t cpu);
  * Directed yield. True if `target` was ready: it is what this CPU's next pick returns when it waits
  * in this runqueue and may run here, else a CPU of its own runqueue has been tickled for it. The
  * caller picks at once. False, and nothing changed, when target runs or is about to on another
- * CPU, sleeps, is paused or is current.
+ * CPU, sleeps, is paused or is current, or when every CPU that it might take is protected by the
+ * rate limit or has been tickled.
  */
 bool sched_yield_to(struct sched *s, uint32_t cpu, struct unit *target, ns_t now);
 

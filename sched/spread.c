@@ -177,9 +177,9 @@ static bool is_still_better(const struct sched_cpu *c, const struct sched_cpu *f
 
 /*
  * `u`, in the caller's hands, goes where it was asked to if that is still better; with asym_busy,
- * to its runqueue in any case. Locks as neighbour_take. Reads target, cpu, and what
- * is_still_better, affinity_allows and core_admits read; writes target, and what members_move,
- * place_reserve and place_beside write.
+ * to its runqueue in any case. Locks as neighbour_take. Reads target, cpu, asym_busy, online, and
+ * what is_still_better, affinity_allows, core_admits and balance_arm_for read; writes target, and
+ * what members_move, place_reserve and place_beside write.
  */
 bool spread_move(struct sched *s, struct unit *u, ns_t now)
 {

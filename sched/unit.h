@@ -45,7 +45,10 @@ struct load {
     ns_t at;         /* when they were last brought up to date */
 };
 
-/* Tags: [R] lock of the unit's runqueue, [c] CPU that runs it, [a] atomic glance, [i] set once. */
+/*
+ * Tags: [R] lock of the unit's runqueue, [C] lock of its cap, [c] while it runs its CPU's, without
+ * the lock, [a] atomic glance, [i] set once.
+ */
 struct unit {
     RB_ENTRY(unit) queue; /* [R] in runq.queue while QUEUED */
     uint64_t order;       /* [R] place in the queue: `key`, or lower after a yield */
@@ -65,7 +68,7 @@ struct unit {
     bool wants;      /* [R] runnable, as far as its owner is concerned */
     bool paused;     /* [R] never picked */
     bool active;     /* [R] counted in the load: wants, not paused nor parked; or still running */
-    bool yielding;   /* [R] set by its CPU; goes behind the others when it is queued next */
+    bool yielding;   /* [R, c] goes behind the others when it is queued next */
     bool preferred;  /* [R] RESERVED by a directed yield: picked whatever its credit */
     uint32_t target; /* [R] CPU it is reserved for, or asked to move to; else CPUMASK_NONE */
 
@@ -87,7 +90,7 @@ struct unit {
     struct load load;    /* [R] share of time it was active */
 
     struct cap *cap;          /* [R] of its VM; NULL: none */
-    TAILQ_ENTRY(unit) parked; /* [C] lock of the cap: in cap.parked while PARKED */
+    TAILQ_ENTRY(unit) parked; /* [C] in cap.parked while PARKED */
     RB_ENTRY(unit) by_vm;     /* [R] in runq.vms while QUEUED, under sched-gran=core */
     uint64_t vm_cpus;         /* [R] run_cpus of its whole subtree there, or-ed */
     uint32_t wanted_by;       /* [R] CPU whose core closes for it, if its `wanted` says so, too */

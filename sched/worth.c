@@ -4,7 +4,7 @@
  * A core that is idle for as long as its unit waits for a disk is no reason to carry another unit's
  * caches across the machine and, a millisecond later, back. What lasts is one: cores that are free
  * on average, or a difference in load larger than the unit itself makes. Away from its preferred
- * memory a unit is taken to lose a tenth (MEMORY_SHARE of its time, at twice the distance), so it
+ * memory a unit is taken to lose a tenth (MEMORY_SHARE_PERCENT, at twice the distance), so it
  * leaves only for a difference that is larger by that much, and comes home for one that is smaller:
  * the gap between the two keeps it from going to and fro. Once it has been away for as long as the
  * averages look back, any idle thread at home will do, and with none it waits there rather than
@@ -81,8 +81,8 @@ struct worth worth_of(const struct sched *s, const struct unit *u, ns_t now)
 
 /*
  * The unit has a thread to run on in its runqueue. Is `to` better, where a whole `core` is idle or
- * a thread? Reads loads, online and cores of both, numa_cost, and burst_ns, moved_at, soft_cpus and
- * soft_reach of the unit; writes nothing.
+ * a thread? Reads moved_at, soft_cpus and soft_reach of the unit, cores, and what
+ * unit_runs_briefly, recent_load, remote_part and is_fuller read; writes nothing.
  */
 bool worth_moving(const struct worth *w, const struct runq *to, bool core)
 {
