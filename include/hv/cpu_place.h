@@ -18,7 +18,8 @@ struct cpu_place {
     uint32_t llc;    /* machine-wide last-level-cache domain */
     uint32_t socket; /* machine-wide */
     uint32_t node;   /* dense NUMA node number */
-    int32_t asym_prio; /* higher is preferred by asymmetric packing */
+    /* Higher is preferred by asymmetric packing. The kind of core is asym_prio / CPUS_MAX. */
+    int32_t asym_prio;
 };
 
 /* Threads of one core, and cores of one unit: both are chosen after a core that is wholly idle. */

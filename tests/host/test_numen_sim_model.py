@@ -50,6 +50,18 @@ def test_slower_cpus(sim):
     assert sim.medians(text)["a"]["time"] == near(0.1)
 
 
+def test_kinds_of_core(sim):
+    """priority=: a sleeper goes back to the stronger core when that is free, whatever its number."""
+    text = scenario("sockets=1\ncores=3\nthreads=1\ncpu_speed=0:0.5\npriority=1:1\n" + FREE,
+                    duration="1s", hog={"workload": "cpu", "work": "100ms", "cpus": 1},
+                    end={"workload": "cpu", "work": "600ms", "cpus": 2},
+                    web={"workload": "burst", "busy": "5ms", "sleep": "5ms", "spread": 0,
+                         "start": "5ms"})
+    got = sim.medians(text)["web"]
+    assert got["migrations"] == 2  # first to CPU 0, then for good to CPU 1
+    assert got["run"] == near(0.06 + 0.25, 0.05)  # 10 ms of each 15 while on CPU 0, then 5 of each 10
+
+
 @pytest.mark.parametrize("key, to", [("warm_core", 1), ("warm_llc", 2), ("warm_socket", 4),
                                      ("warm_node", 8)])
 def test_moving_costs_what_the_caches_lose(sim, key, to):

@@ -15,8 +15,8 @@
 #include "tools/numen-sim/memory.h"
 #include "tools/numen-sim/vcpu.h"
 
-#define PROGRESS_EVENTS 0x40000u
-#define AT_ONCE_LOOK    0x1000u
+#define PROGRESS_EVENTS 0x40000u /* between two calls of `progress`: some 0.1 s */
+#define AT_ONCE_LOOK    0x1000u  /* events of one moment between two looks at the clock */
 
 /* ---- the machine ---- */
 
@@ -27,6 +27,12 @@ static uint64_t range_value(const struct key_list *list, uint32_t cpu, uint64_t 
         if (cpu >= list->value[i] && cpu <= list->value[i + 1])
             otherwise = list->value[i + 2];
     return otherwise;
+}
+
+/* As topology_build makes it: never negative, and a kind of core is a multiple of CPUS_MAX. */
+static int32_t asym_prio_of(const struct machine_config *m, uint32_t cpu)
+{
+    return (int32_t)(range_value(&m->priority, cpu, 0) * CPUS_MAX + (CPUS_MAX - 1 - cpu));
 }
 
 static void places_fill(struct sim *sim)
@@ -45,8 +51,7 @@ static void places_fill(struct sim *sim)
             .llc = cpu / per_die,
             .socket = cpu / per_socket,
             .node = (uint32_t)(cpu * nodes / sim->ncpus),
-            .asym_prio = (int32_t)(range_value(&m->priority, cpu, 0) / FRACTION_ONE * CPUS_MAX) -
-                         (int32_t)cpu,
+            .asym_prio = asym_prio_of(m, cpu),
         };
 }
 
