@@ -92,6 +92,18 @@ def test_csv(sim, tmp_path):
         assert same == [pytest.approx(value)]
 
 
+def test_csv_says_whose_seed_it_is(sim, tmp_path):
+    """A VM that gets done in some seeds only has no time in the others."""
+    text = ("[run]\nduration=100ms\n[machine]\nsockets=1\ncores=1\nthreads=1\n"
+            "[vm a]\nworkload=cpu\nwork=50ms\n[vm b]\nworkload=burst\nexponential=on\n")
+    sim.run(text, "--csv", tmp_path / "out.csv", "--seeds", 8)
+    times = {int(row["seed"]): float(row["value"]) for row in csv.DictReader((tmp_path / "out.csv").open())
+             if (row["vm"], row["metric"]) == ("a", "time")}
+    single = {seed: sim.json(text, "--seed", seed)["vms"]["a"].get("time") for seed in range(1, 9)}
+    assert None in single.values()
+    assert times == {seed: pytest.approx(time["median"]) for seed, time in single.items() if time}
+
+
 def test_svg(sim, tmp_path):
     """A strip a CPU, coloured spans that do not overlap on one, and a legend of all VMs."""
     sim.run(MIXED, "--svg", tmp_path / "out.svg")

@@ -17,19 +17,34 @@ void results_init(struct results *r, uint32_t first_seed, uint32_t seeds)
 
 void results_free(struct results *r)
 {
-    for (uint32_t i = 0; i < r->nseries; i++)
+    for (uint32_t i = 0; i < r->nseries; i++) {
         free(r->series[i].values);
+        free(r->series[i].seeds);
+    }
     free(r->series);
 }
 
-/* Series come in the same order from every seed. */
+/*
+ * NULL: it is new, as all are in the first seed. Series come in nearly the same order from every
+ * seed, so the search begins behind the one that was found last.
+ */
 static struct series *series_find(struct results *r, const char *vm, const struct metric *m)
+{
+    for (uint32_t i = 0; r->done && i < r->nseries; i++) {
+        uint32_t at = (r->next + i) % r->nseries;
+
+        if (strcmp(r->series[at].vm, vm) == 0 && strcmp(r->series[at].name, m->name) == 0) {
+            r->next = at + 1;
+            return &r->series[at];
+        }
+    }
+    return NULL;
+}
+
+static struct series *series_new(struct results *r, const char *vm, const struct metric *m)
 {
     struct series *s;
 
-    for (uint32_t i = 0; i < r->nseries; i++)
-        if (strcmp(r->series[i].vm, vm) == 0 && strcmp(r->series[i].name, m->name) == 0)
-            return &r->series[i];
     if (r->nseries == r->capacity) {
         uint32_t more = r->capacity ? 2 * r->capacity : 64;
         struct series *grown = sim_alloc(more, sizeof(*grown));
@@ -45,7 +60,8 @@ static struct series *series_find(struct results *r, const char *vm, const struc
     snprintf(s->name, sizeof(s->name), "%s", m->name);
     snprintf(s->unit, sizeof(s->unit), "%s", m->unit);
     s->higher = m->higher;
-    s->values = sim_alloc(r->seeds, sizeof(double));
+    s->values = sim_alloc(r->seeds, sizeof(*s->values));
+    s->seeds = sim_alloc(r->seeds, sizeof(*s->seeds));
     return s;
 }
 
@@ -53,6 +69,9 @@ static void add(struct results *r, const char *vm, const struct metric *m)
 {
     struct series *s = series_find(r, vm, m);
 
+    if (!s)
+        s = series_new(r, vm, m);
+    s->seeds[s->count] = r->first_seed + r->done;
     s->values[s->count++] = m->value;
 }
 
@@ -146,6 +165,7 @@ void results_add(struct results *r, const struct sim *sim)
     }
     add_machine(r, sim);
     r->events += sim->nevents;
+    r->done++;
 }
 
 static int compare(const void *a, const void *b)
@@ -222,7 +242,7 @@ void results_csv(const struct results *r, FILE *out)
     for (uint32_t i = 0; i < r->nseries; i++)
         for (uint32_t j = 0; j < r->series[i].count; j++)
             fprintf(out, "%s,%s,%s,%u,%.9g\n", r->series[i].vm, r->series[i].name,
-                    r->series[i].unit, r->first_seed + j, r->series[i].values[j]);
+                    r->series[i].unit, r->series[i].seeds[j], r->series[i].values[j]);
 }
 
 static cJSON *series_json(struct series *s)

@@ -16,12 +16,15 @@ struct series {
     bool higher; /* is better; of no meaning for the common ones */
     uint32_t count;
     double *values;
+    uint32_t *seeds; /* whose each value is: a VM without an end in one has one in another */
 };
 
 struct results {
     uint32_t nseries, capacity;
     struct series *series;
     uint32_t first_seed, seeds;
+    uint32_t done; /* seeds that have been added */
+    uint32_t next; /* series that is most likely asked for next */
     uint64_t events;
     double seconds; /* of the host's time */
 };
