@@ -14,7 +14,6 @@
 struct object {
     uint64_t number, time, bytes, fraction, flag, word;
     struct key_list list, table, ranges;
-    struct key_text text;
 };
 
 #define AT(field) offsetof(struct object, field)
@@ -29,7 +28,6 @@ static const struct key keys[] = {
     {"list", KEY_FRACTIONS, AT(list), "1,0.5", 1, 1024, "", "g"},
     {"table", KEY_TABLE, AT(table), "", 10, 254, "", "h"},
     {"ranges", KEY_RANGES, AT(ranges), "", 0, 0, "", "i"},
-    {"text", KEY_TEXT, AT(text), "", 0, 0, "", "j"},
     KEY_END,
 };
 
@@ -48,7 +46,6 @@ static void test_defaults(void **state)
     assert_int_equal(o.word, 0);
     assert_int_equal(o.list.count, 2);
     assert_int_equal(o.table.count + o.ranges.count, 0);
-    assert_string_equal(o.text.text, "");
 }
 
 static const struct {
@@ -146,20 +143,6 @@ static void test_lists(void **state)
     assert_int_not_equal(key_set(keys_find(keys, "list"), &o, many), 0);
 }
 
-static void test_text(void **state)
-{
-    char longest[KEY_TEXT_CHARS + 1];
-    struct object o = {0};
-
-    (void)state;
-    memset(longest, 'x', KEY_TEXT_CHARS);
-    longest[KEY_TEXT_CHARS] = 0;
-    assert_int_not_equal(key_set(keys_find(keys, "text"), &o, longest), 0);
-    longest[KEY_TEXT_CHARS - 1] = 0;
-    assert_int_equal(key_set(keys_find(keys, "text"), &o, longest), 0);
-    assert_string_equal(o.text.text, longest);
-}
-
 /* What a message says is accepted. */
 static void test_descriptions(void **state)
 {
@@ -173,7 +156,6 @@ static void test_descriptions(void **state)
         "fractions by commas",
         "rows of numbers, such as 10,21;21,10",
         "ranges and fractions, such as 0-7:1,8-15:0.6",
-        "a text",
     };
     char text[160];
 
@@ -183,7 +165,7 @@ static void test_descriptions(void **state)
         assert_string_equal(text, wanted[i]);
     }
     keys_names(keys, text, sizeof(text));
-    assert_string_equal(text, "number time bytes fraction flag word list table ranges text");
+    assert_string_equal(text, "number time bytes fraction flag word list table ranges");
     keys_names(keys, text, 12); /* cut, and ended */
     assert_string_equal(text, "number time");
     assert_null(keys_find(keys, "numbe"));
@@ -192,9 +174,9 @@ static void test_descriptions(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults), cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_refused),  cmocka_unit_test(test_lists),
-        cmocka_unit_test(test_text),     cmocka_unit_test(test_descriptions),
+        cmocka_unit_test(test_defaults),     cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_refused),      cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_descriptions),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

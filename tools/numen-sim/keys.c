@@ -161,21 +161,11 @@ static bool is_list(const struct key *key)
     return key->kind == KEY_FRACTIONS || key->kind == KEY_TABLE || key->kind == KEY_RANGES;
 }
 
-static int set_text(const struct key *key, void *object, const char *value)
-{
-    if (strlen(value) >= KEY_TEXT_CHARS)
-        return -EINVAL;
-    memcpy((char *)object + key->offset, value, strlen(value) + 1);
-    return 0;
-}
-
 int key_set(const struct key *key, void *object, const char *value)
 {
     struct key_list list;
     uint64_t number;
 
-    if (key->kind == KEY_TEXT)
-        return set_text(key, object, value);
     if (is_list(key)) {
         if (read_list(key, value, &list))
             return -EINVAL;
@@ -248,9 +238,6 @@ void key_describe(const struct key *key, char *text, size_t bytes)
         break;
     case KEY_RANGES:
         snprintf(text, bytes, "ranges and fractions, such as 0-7:1,8-15:0.6");
-        break;
-    case KEY_TEXT:
-        snprintf(text, bytes, "a text");
         break;
     default:
         snprintf(text, bytes, "a number from %llu to %llu", (unsigned long long)key->min,

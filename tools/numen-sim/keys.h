@@ -2,7 +2,7 @@
  * Settings as tables: name, kind, place in a struct, default, range, meaning. Every section of a
  * scenario, and every workload, has one; the tables are also the documentation (--help-keys).
  *
- * A struct that a table describes holds only uint64_t, struct key_list and struct key_text.
+ * A struct that a table describes holds only uint64_t and struct key_list.
  */
 #ifndef NUMEN_SIM_KEYS_H
 #define NUMEN_SIM_KEYS_H
@@ -11,9 +11,8 @@
 
 #include "hv/types.h"
 
-#define KEY_LIST_MAX   64u
-#define KEY_TEXT_CHARS 128u
-#define FRACTION_ONE   1024u
+#define KEY_LIST_MAX 64u
+#define FRACTION_ONE 1024u
 
 enum key_kind {
     KEY_COUNT,     /* a number */
@@ -25,16 +24,11 @@ enum key_kind {
     KEY_FRACTIONS, /* struct key_list: fractions by commas */
     KEY_TABLE,     /* struct key_list: rows by ';', numbers by ',': all equally long */
     KEY_RANGES,    /* struct key_list: "0-7:1,8-15:0.6": first, last, fraction, ... */
-    KEY_TEXT,      /* struct key_text */
 };
 
 struct key_list {
     uint64_t count;
     uint64_t value[KEY_LIST_MAX];
-};
-
-struct key_text {
-    char text[KEY_TEXT_CHARS];
 };
 
 struct key {
