@@ -158,7 +158,8 @@ def test_check_says_so(sim):
 
 def test_help_keys_is_complete(sim):
     text = sim.run(SMALL, "--help-keys")
-    for word in ("[run]", "[machine]", "[options]", "[vm NAME]", "duration", "smt", "count"):
+    for word in ("[run]", "[machine]", "[options]", "[vm NAME]", "duration", "smt", "count", "memory",
+                 "[at TIME]", "offline=CPU", "option.NAME=VALUE"):
         assert word in text
     for name in "cpu burst build server stream ebizzy pingpong lock pipe messaging".split():
         assert f"workload={name}: " in text

@@ -44,8 +44,8 @@ static void slit_fill(const struct machine_config *m, uint8_t *rows, uint32_t no
     for (uint32_t i = 0; i < nodes; i++)
         for (uint32_t j = 0; j < nodes; j++)
             rows[i * nodes + j] = m->distance.count ? (uint8_t)m->distance.value[i * nodes + j]
-                                  : i == j          ? 10
-                                                    : 20;
+                                  : i == j          ? NUMA_DISTANCE_LOCAL
+                                                    : 2 * NUMA_DISTANCE_LOCAL;
 }
 
 static struct numa *nodes_make(struct sim *sim, const struct numa_input *in)

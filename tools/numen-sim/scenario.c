@@ -18,6 +18,10 @@
 #include "tools/numen-sim/scenario_lines.h"
 #include "tools/numen-sim/workload.h"
 
+#define ACTIONS                                                                   \
+    "offline=CPU, online=CPU, weight.VM=NUMBER, cap.VM=PERCENT, pin.VM=CPUS and " \
+    "option.NAME=VALUE"
+
 /* ---- sections ---- */
 
 static bool set_key(struct reader *r, const struct line *l, const struct key *keys, void *object)
@@ -259,11 +263,8 @@ static bool read_action(struct reader *r, const struct line *l)
     if (s->nactions == SCENARIO_ACTIONS)
         return wrong(r, l->number, "more than %u actions", SCENARIO_ACTIONS);
     if (!action_parse(a, l->section + 3, l->name, l->value))
-        return wrong(
-            r, l->number,
-            "[%s] %s=%s: there are offline=CPU, online=CPU, weight.VM=NUMBER, cap.VM=PERCENT, "
-            "pin.VM=CPUS and option.NAME=VALUE, at a time such as 500ms",
-            l->section, l->name, l->value);
+        return wrong(r, l->number, "[%s] %s=%s: there are " ACTIONS ", at a time such as 500ms",
+                     l->section, l->name, l->value);
     a->line = l->number;
     s->nactions++;
     return true;
@@ -378,6 +379,7 @@ void scenario_help(FILE *out)
     keys_print(machine_keys, out);
     fprintf(out,
             "[options]\n  numa and the scheduler's of docs/parameters.md\n"
+            "[at TIME]\n  " ACTIONS "\n"
             "[vm NAME]\n  %s: as in a guest's line, docs/parameters.md\n"
             "  l3-cache       the same, for workloads pipe and messaging\n"
             "  workload       what its vCPUs do\n",

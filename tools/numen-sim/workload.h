@@ -34,12 +34,14 @@ struct workload {
     void (*start)(struct sim *sim, struct sim_vm *vm); /* before the first `next`; may be NULL */
     void (*next)(struct sim *sim, struct vcpu *v);
     void (*arrived)(struct sim *sim, struct vcpu *v, bool interrupted); /* may be NULL */
-    void (*tick)(struct sim *sim, struct sim_vm *vm);    /* vm->tick has come; may be NULL */
-    void (*measure)(struct sim *sim, struct sim_vm *vm); /* end of the warm-up: counts to zero */
+    void (*tick)(struct sim *sim, struct sim_vm *vm); /* vm->tick has come; may be NULL */
+    void (*measure)(struct sim *sim,
+                    struct sim_vm *vm); /* end of the warm-up: counts to zero; may be NULL */
     uint32_t (*report)(const struct sim *sim, const struct sim_vm *vm, struct metric metrics[]);
-    uint32_t (*memory_share)(const void *params); /* of its time spent on memory, 1/1024 */
-    uint64_t (*bandwidth)(const void *params);    /* bytes a second of one running vCPU */
-    void (*stop)(struct sim_vm *vm);              /* frees what start took; may be NULL */
+    uint32_t (*memory_share)(
+        const void *params);                   /* of its time spent on memory, 1/1024; NULL: none */
+    uint64_t (*bandwidth)(const void *params); /* bytes a second of one running vCPU; NULL: none */
+    void (*stop)(struct sim_vm *vm);           /* frees what start took; may be NULL */
 };
 
 /* By name, or NULL. */

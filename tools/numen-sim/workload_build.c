@@ -3,8 +3,8 @@
  * the VM has vCPUs; with `stage`, all jobs of a stage end before the next begins, and one vCPU
  * works alone in between (a link, a make that reads its files).
  *
- * `noise` of a job's length is drawn anew for each job. Figures: SCHEDULER seed 1 (bursts of ~3 ms,
- * waits of ~0.6 ms).
+ * Lengths are drawn anew each time, within `spread` of their means. Figures: SCHEDULER seed 1
+ * (bursts of ~3 ms, waits of ~0.6 ms).
  */
 #include <stddef.h>
 
