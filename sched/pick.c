@@ -314,12 +314,11 @@ static ns_t deadline_idle(struct sched *s, struct sched_cpu *c, bool in_core, ns
  * A reset clips what has most credit, so its lead over those that wait shrinks, and the deadline
  * that was set by the lead comes too late. One heavier than the best that waits keeps its deadline:
  * what it lost by the clip was due to it. Reads online, idle, tickled, untimed, the queue, weights,
- * cur and its key, given and least_ns; writes nothing.
+ * cur and its key, given, least_ns and what credit_ceiling reads; writes nothing.
  */
 static void look_again(struct sched *s, const struct sched_cpu *c, ns_t now)
 {
     struct runq *rq = c->rq;
-    int64_t ceiling = (int64_t)(s->params.credit_init_ns + s->params.carryover_ns);
     const struct unit *head = queue_best_for(rq, rq->online);
 
     if (!head)
@@ -328,7 +327,7 @@ static void look_again(struct sched *s, const struct sched_cpu *c, ns_t now)
         struct sched_cpu *other = runq_cpu(s, rq, bit);
 
         if (other->cur && other->cur->weight <= head->weight &&
-            (int64_t)(other->cur->key + rq->given) > ceiling)
+            (int64_t)(other->cur->key + rq->given) > credit_ceiling(s))
             sched_host_arm(other->cpu, now + s->least_ns);
     }
 }
