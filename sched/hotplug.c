@@ -26,13 +26,15 @@ static bool is_misplaced(const struct sched *s, const struct runq *rq, const str
 static struct unit *refresh_members(struct sched *s, struct runq *rq)
 {
     for (struct unit *u = members_first(rq); u; u = members_next(u)) {
+        uint64_t before = u->run_cpus;
         struct sched_cpu *c;
         bool fits;
 
         affinity_refresh(s, u);
         if (u->state == UNIT_QUEUED)
             queue_refresh(rq, u);
-        if (u->state == UNIT_QUEUED && is_misplaced(s, rq, u))
+        /* The deadlines of CPUs that it may use only now know nothing of it. */
+        if (u->state == UNIT_QUEUED && (is_misplaced(s, rq, u) || (u->run_cpus & ~before)))
             return u;
         if (u->state != UNIT_RESERVED && u->state != UNIT_RUNNING)
             continue;

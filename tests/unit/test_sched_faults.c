@@ -409,6 +409,23 @@ static void fault_offline_loses_units(void **state)
     machine_free(m);
 }
 
+/* One that waits for a CPU that goes may then use others, which run on without a deadline. */
+static void fault_offline_forgets_waiting(void **state)
+{
+    struct machine *m = machine_default(2, 2, 1);
+    ns_t start = m->now;
+
+    (void)state;
+    for (uint32_t i = 0; i < 3; i++)
+        machine_hog(m, 256, i < 1 ? 2 : 1);
+    machine_run(m, start + 100 * NS_PER_MS);
+    assert_int_equal(sched_cpu_offline(m->s, 0, m->now), 0);
+    m->cpus[0].online = false;
+    machine_run(m, start + 200 * NS_PER_MS);
+    assert_true(machine_ran(m, &m->units[1]) + machine_ran(m, &m->units[2]) > 280 * NS_PER_MS);
+    machine_free(m);
+}
+
 /* The hand-over: what one CPU has just requeued is picked by another that finds it in the queue. */
 static void fault_picked_while_being_saved(void **state)
 {
@@ -454,6 +471,7 @@ int main(void)
         cmocka_unit_test(fault_hybrid_core_masks),
         cmocka_unit_test(fault_load_judged_on_wrong_queue),
         cmocka_unit_test(fault_offline_loses_units),
+        cmocka_unit_test(fault_offline_forgets_waiting),
         cmocka_unit_test(fault_picked_while_being_saved),
     };
 
