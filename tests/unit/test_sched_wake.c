@@ -360,6 +360,7 @@ static void test_preempted_is_not_picked_before_saved(void **state)
     struct machine *m = machine_default(1, 2, 1, 1);
     struct machine_unit *a = machine_hog(m, 256, 0), *b = machine_hog(m, 256, 0);
     struct machine_unit *c = machine_hog(m, 256, 0);
+    const struct unit *next;
 
     (void)state;
     machine_settle(m);
@@ -367,7 +368,10 @@ static void test_preempted_is_not_picked_before_saved(void **state)
     (void)b;
     (void)c;
     sched_yield_current(m->s, 0);
-    assert_ptr_not_equal(machine_pick_only(m, 0), m->cpus[0].saving);
+    next = machine_pick_only(m, 0);
+    assert_non_null(next);
+    assert_non_null(m->cpus[0].saving);
+    assert_ptr_not_equal(next, m->cpus[0].saving);
     sched_yield_current(m->s, 1);
     machine_pick(m, 1); /* asserts that it does not get what CPU 0 still saves */
     machine_saved(m, 0);
