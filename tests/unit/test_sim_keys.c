@@ -27,7 +27,7 @@ static const struct key keys[] = {
     {"word", KEY_WORD, AT(word), "red", 0, 0, "red green blue", "f"},
     {"list", KEY_FRACTIONS, AT(list), "1,0.5", 1, 1024, "", "g"},
     {"table", KEY_TABLE, AT(table), "", 10, 254, "", "h"},
-    {"ranges", KEY_RANGES, AT(ranges), "", 0, 0, "", "i"},
+    {"ranges", KEY_RANGES, AT(ranges), "", 0, 2048, "", "i"},
     KEY_END,
 };
 
@@ -155,7 +155,7 @@ static void test_descriptions(void **state)
         "one of: red green blue",
         "fractions by commas",
         "rows of numbers, such as 10,21;21,10",
-        "ranges and fractions, such as 0-7:1,8-15:0.6",
+        "ranges and fractions from 0 to 2, such as 0-7:1,8-15:0.6",
     };
     char text[160];
 

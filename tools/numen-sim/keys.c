@@ -110,7 +110,7 @@ static int list_add(struct key_list *list, uint64_t value)
 }
 
 /* "0-7:1" or "3:0.5" */
-static int list_add_range(struct key_list *list, char *part)
+static int list_add_range(const struct key *key, struct key_list *list, char *part)
 {
     char *colon = strchr(part, ':');
     char *dash;
@@ -123,7 +123,7 @@ static int list_add_range(struct key_list *list, char *part)
     if (dash)
         *dash = 0;
     if (token_number(part, &first) || token_number(dash ? dash + 1 : part, &last) || first > last ||
-        read_fraction(colon + 1, &value))
+        read_fraction(colon + 1, &value) || value < key->min || value > key->max)
         return -EINVAL;
     return list_add(list, first) || list_add(list, last) || list_add(list, value) ? -EINVAL : 0;
 }
@@ -134,7 +134,7 @@ static int list_add_part(const struct key *key, struct key_list *list, char *par
     int err;
 
     if (key->kind == KEY_RANGES)
-        return list_add_range(list, part);
+        return list_add_range(key, list, part);
     err = key->kind == KEY_FRACTIONS ? read_fraction(part, &value) : token_number(part, &value);
     if (err || value < key->min || value > key->max)
         return -EINVAL;
@@ -237,7 +237,8 @@ void key_describe(const struct key *key, char *text, size_t bytes)
         snprintf(text, bytes, "rows of numbers, such as 10,21;21,10");
         break;
     case KEY_RANGES:
-        snprintf(text, bytes, "ranges and fractions, such as 0-7:1,8-15:0.6");
+        snprintf(text, bytes, "ranges and fractions from %.1g to %.6g, such as 0-7:1,8-15:0.6",
+                 (double)key->min / FRACTION_ONE, (double)key->max / FRACTION_ONE);
         break;
     default:
         snprintf(text, bytes, "a number from %llu to %llu", (unsigned long long)key->min,

@@ -49,6 +49,18 @@ static const char *smt_fault(const struct machine_config *m)
     return NULL;
 }
 
+/* Of cpu_speed= and priority=: a list of first CPU, last CPU and value. */
+static bool ranges_fit(const struct reader *r, const char *word, const struct key_list *ranges)
+{
+    uint64_t ncpus = machine_cpu_count(&r->scenario->machine);
+
+    for (uint64_t i = 0; i + 2 < ranges->count; i += 3)
+        if (ranges->value[i + 1] >= ncpus)
+            return wrong(r, line_of_word(r, "machine", word), "[machine] %s: CPUs are 0 to %llu",
+                         word, (unsigned long long)ncpus - 1);
+    return true;
+}
+
 static bool machine_fits(const struct reader *r)
 {
     const struct machine_config *m = &r->scenario->machine;
@@ -57,8 +69,9 @@ static bool machine_fits(const struct reader *r)
     if (fault)
         return wrong(r, line_of_word(r, "machine", ""), "[machine] cannot be: %s", fault);
     fault = smt_fault(m);
-    return fault ? wrong(r, line_of_word(r, "machine", "smt="), "[machine] cannot be: %s", fault)
-                 : true;
+    if (fault)
+        return wrong(r, line_of_word(r, "machine", "smt="), "[machine] cannot be: %s", fault);
+    return ranges_fit(r, "cpu_speed=", &m->cpu_speed) && ranges_fit(r, "priority=", &m->priority);
 }
 
 /* ---- times ---- */
