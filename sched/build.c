@@ -113,6 +113,17 @@ static void runqs_fold(struct sched *s)
         s->runqs[id].fold = BIT(id % 64 / width * width + id / 64);
 }
 
+/* Reads nrunqs, and node and fold of each runqueue; writes near of each. */
+static void runqs_near(struct sched *s)
+{
+    for (uint32_t id = 0; id < s->nrunqs; id++) {
+        struct runq *rq = &s->runqs[id];
+
+        for (uint32_t i = s->node_runqs[rq->node]; i < s->node_runqs[rq->node + 1]; i++)
+            rq->near |= i == id ? 0 : s->runqs[i].fold;
+    }
+}
+
 /* Reads cpu_of and ncpus; writes nothing. */
 static uint32_t lowest_cpu(const struct runq *rq)
 {
@@ -145,4 +156,5 @@ void build_runqs(struct sched *s)
         s->runqs[id].node = s->places[lowest_cpu(&s->runqs[id])].node;
     nodes_find(s);
     runqs_fold(s);
+    runqs_near(s);
 }

@@ -162,6 +162,26 @@ static bool may_run_on(const struct sched *s, const struct unit *u, uint32_t cpu
 }
 
 /*
+ * `u` runs and may have to leave, or had better. Deadlines know nothing of a change, and may be
+ * never: who is away, or shares a core, looks for a better CPU, and an idle core of the runqueue
+ * for who shares one. Reads affinity and cpu of the unit, smt_spread, packed, near, smt_idle and
+ * what idle_choose reads; writes cursor, and what place_kick writes.
+ */
+static void affinity_look_again(struct sched *s, const struct unit *u)
+{
+    struct sched_cpu *c = &s->cpus[u->cpu];
+    bool packed = s->params.smt_spread && (c->rq->packed & c->bit);
+    struct sched_cpu *idle =
+        packed ? idle_choose(s, c->rq, u, u->run_cpus & c->rq->smt_idle) : NULL;
+
+    if (idle)
+        place_kick(s, idle);
+    if ((packed && (u->reach & c->rq->near)) || !may_run_on(s, u, u->cpu) ||
+        unit_is_away(u, c->bit))
+        place_kick(s, c);
+}
+
+/*
  * After a change of masks or online CPUs: the unit goes where it may run. Locks as place_unit.
  * Reads state, affinity, cpu and target of the unit, and online of that CPU; writes what
  * place_withdraw and place_unit write, or the tickle of the CPU it runs on.
@@ -180,9 +200,7 @@ static void affinity_enforce(struct sched *s, struct unit *u, ns_t now) NO_THREA
         place_unit(s, u, now);
         break;
     case UNIT_RUNNING:
-        /* The deadline of one that is away may be never: it knows nothing of a preference. */
-        if (!may_run_on(s, u, u->cpu) || unit_is_away(u, s->cpus[u->cpu].bit))
-            place_kick(s, &s->cpus[u->cpu]);
+        affinity_look_again(s, u);
         break;
     default:
         break; /* placed by whoever has it in hand, or at its next wake */

@@ -51,6 +51,31 @@ STEP bool is_homesick(const struct sched *s, const struct sched_cpu *c, const st
            neighbour_is_worth(s, u, hint, u->soft_reach, now);
 }
 
+/*
+ * It shares its core, and in another runqueue of the node one is idle: that core found nobody to
+ * ask when it fell idle. Reads packed, near, HINT_CORE, smt_spread and reach of the unit; writes
+ * nothing.
+ */
+STEP bool is_cramped(const struct sched *s, const struct sched_cpu *c, const struct unit *u)
+{
+    uint64_t cores = u->reach & c->rq->near;
+
+    return cores && (c->rq->packed & c->bit) && s->params.smt_spread &&
+           (cores & neighbour_fold(s, c->rq, HINT_CORE));
+}
+
+/*
+ * Does the running unit give up its CPU for one of another runqueue? Reads what is_homesick,
+ * is_cramped and neighbour_is_worth read; writes nothing.
+ */
+STEP bool is_leaving(const struct sched *s, const struct sched_cpu *c, const struct unit *u,
+                     ns_t now)
+{
+    return is_homesick(s, c, u, now) ||
+           (is_cramped(s, c, u) &&
+            neighbour_is_worth(s, u, HINT_CORE, u->reach & c->rq->near, now));
+}
+
 /* Reads picked_at and ratelimit_ns; writes nothing. */
 STEP bool is_protected(const struct sched *s, const struct unit *cur, ns_t now)
 {
@@ -83,7 +108,7 @@ STEP struct unit *better(struct unit *reserved, struct unit *queued)
 
 /*
  * The winner, of what runs and the best other, still where it was; NULL: nothing here may run.
- * Reads cur and online, yielding, preferred, and what is_protected, is_homesick and beats read;
+ * Reads cur and online, yielding, preferred, and what is_protected, is_leaving and beats read;
  * reads and writes as may_stay does.
  */
 STEP struct unit *choose(const struct sched *s, struct sched_cpu *c, struct unit *best, ns_t now)
@@ -98,7 +123,7 @@ STEP struct unit *choose(const struct sched *s, struct sched_cpu *c, struct unit
         return best;
     if (is_protected(s, cur, now))
         return cur;
-    if (is_homesick(s, c, cur, now))
+    if (is_leaving(s, c, cur, now))
         return best;
     return best && beats(s, c, best, cur) ? best : cur;
 }
@@ -268,7 +293,7 @@ static inline bool is_push_worthwhile(const struct sched *s, const struct runq *
 
 /*
  * Until when the unit that was picked may run undisturbed. Reads cur, its credit, picked_at,
- * soft_cpus and soft_reach, what credit_time and is_push_worthwhile read, slice_min_ns,
+ * soft_cpus and soft_reach, what is_cramped, credit_time and is_push_worthwhile read, slice_min_ns,
  * slice_max_ns and least_ns; writes nothing.
  */
 STEP ns_t deadline_busy(struct sched *s, struct sched_cpu *c, int64_t waiting_ns, ns_t now)
@@ -284,7 +309,7 @@ STEP ns_t deadline_busy(struct sched *s, struct sched_cpu *c, int64_t waiting_ns
         deadline = now + MAX(MIN(slice, s->params.slice_max_ns), s->params.slice_min_ns);
         deadline = MAX(deadline, u->picked_at + least);
     }
-    if (unit_is_away(u, c->bit))
+    if (unit_is_away(u, c->bit) || is_cramped(s, c, u))
         deadline = MIN(deadline, now + s->params.slice_max_ns);
     if (is_push_worthwhile(s, c->rq))
         deadline = MIN(deadline, now + least);

@@ -74,6 +74,7 @@ struct runq {
     uint32_t node;                  /* [Q] of its first CPU */
     bool in_a_row;                  /* [Q] cpu_of ascends by one */
     uint64_t fold;                  /* [Q] its bit in a word for all; see runqs_fold in build.c */
+    uint64_t near;                  /* [Q] those of the others on its node */
     uint16_t cpu_of[RUNQ_CPUS_MAX]; /* [Q] CPU number by local bit */
 } __attribute__((aligned(64)));
 

@@ -126,13 +126,70 @@ static void test_lock_is_taken(void **state)
     machine_free(m);
 }
 
+/*
+ * Both had to run on one core and no longer do: an idle one is found, in their runqueue or beside
+ * it, though it fell idle long ago and their CPUs have no deadline.
+ */
+static void test_pin_is_widened(void **state)
+{
+    static const enum runq_arrangement rows[] = {RUNQ_PER_SOCKET, RUNQ_PER_CORE};
+
+    (void)state;
+    for (uint32_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        struct sched_params p;
+        struct machine *m;
+
+        sched_params_default(&p);
+        p.arrangement = rows[i];
+        m = machine_new(1, 2, 2, 1, &p);
+        machine_hog(m, 256, 1);
+        machine_hog(m, 256, 2);
+        machine_run(m, m->now + NS_PER_SEC);
+        assert_int_equal(busy_of(m, 0, 2), 2);
+        machine_affinity(m, &m->units[0], 0, 0);
+        machine_run(m, m->now + 20 * NS_PER_MS);
+        assert_int_equal(busy_of(m, 0, 2), 1);
+        assert_int_equal(busy_of(m, 2, 2), 1);
+        machine_free(m);
+    }
+}
+
+/* The averages were too low for a move when it woke: it looks again each slice. */
+static void test_leaves_for_a_core_nearby(void **state)
+{
+    struct sched_params p;
+    struct machine *m;
+    struct machine_unit *u;
+
+    (void)state;
+    sched_params_default(&p);
+    p.arrangement = RUNQ_PER_CORE;
+    m = machine_new(1, 2, 2, 1, &p);
+    machine_hog(m, 256, 1);
+    u = machine_unit(m, 256, 2, 0);
+    machine_wake(m, u);
+    machine_settle(m);
+    machine_sleep(m, 1);
+    machine_affinity(m, u, 0, 0);
+    m->s->runqs[0].load.recent = 0;
+    m->s->runqs[0].load.at = m->now;
+    m->s->runqs[1].load.recent = 1ull << LOAD_FRAC_BITS;
+    m->s->runqs[1].load.at = m->now;
+    machine_wake(m, u);
+    machine_settle(m);
+    assert_int_equal(busy_of(m, 0, 2), 2);
+    machine_run(m, m->now + NS_PER_SEC);
+    assert_int_equal(busy_of(m, 0, 2), 1);
+    assert_int_equal(busy_of(m, 2, 2), 1);
+    machine_free(m);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_of_two_leaves),
-        cmocka_unit_test(test_core_is_taken_meanwhile),
-        cmocka_unit_test(test_four_on_one_core),
-        cmocka_unit_test(test_lock_is_taken),
+        cmocka_unit_test(test_one_of_two_leaves), cmocka_unit_test(test_core_is_taken_meanwhile),
+        cmocka_unit_test(test_four_on_one_core),  cmocka_unit_test(test_lock_is_taken),
+        cmocka_unit_test(test_pin_is_widened),    cmocka_unit_test(test_leaves_for_a_core_nearby),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
