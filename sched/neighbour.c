@@ -181,8 +181,22 @@ static struct runq *neighbours_try(struct neighbours *n, const struct unit *u)
 }
 
 /*
+ * May `u` run in `to`, whose bit is in its reach? Reads fold_width, online, and what affinity_local
+ * reads; writes nothing.
+ */
+static bool is_allowed(const struct sched *s, const struct unit *u, const struct runq *to)
+{
+    uint64_t hard, soft;
+
+    if (s->fold_width == 1)
+        return true;
+    affinity_local(s, to, u, &hard, &soft);
+    return hard & atomic_get(&to->online);
+}
+
+/*
  * Is any of them worth a move of `u`? As neighbour_take_better would find. Reads hints and what
- * worth_moving reads; writes nothing.
+ * worth_moving and is_allowed read; writes nothing.
  */
 bool neighbour_is_worth(const struct sched *s, const struct unit *u, enum runq_hint hint,
                         uint64_t reach, ns_t now)
@@ -192,7 +206,7 @@ bool neighbour_is_worth(const struct sched *s, const struct unit *u, enum runq_h
 
     n.reach = reach;
     for (const struct runq *to; (to = neighbours_try(&n, u));)
-        if (worth_moving(&w, to, hint == HINT_CORE))
+        if (worth_moving(&w, to, hint == HINT_CORE) && is_allowed(s, u, to))
             return true;
     return false;
 }

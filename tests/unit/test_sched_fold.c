@@ -233,6 +233,30 @@ static void test_moved_while_a_cpu_comes(void **state)
     machine_free(m);
 }
 
+/* Two share the only core that they may use, next to an idle one whose bit is the same: they stay.
+ */
+static void test_core_next_door_is_barred(void **state)
+{
+    struct sched_params p;
+    struct machine *m;
+    ns_t since[2];
+
+    (void)state;
+    sched_params_default(&p);
+    p.arrangement = RUNQ_PER_CORE;
+    m = machine_new(1, 128, 2, 1, &p);
+    for (uint32_t i = 0; i < 2; i++)
+        machine_wake(m, machine_hog(m, 256, 1ull << i));
+    machine_settle(m);
+    assert_int_equal(m->s->runqs[0].fold, m->s->runqs[1].fold);
+    for (uint32_t i = 0; i < 2; i++)
+        since[i] = m->units[i].unit.picked_at;
+    machine_run(m, m->now + NS_PER_SEC);
+    for (uint32_t i = 0; i < 2; i++)
+        assert_int_equal(m->units[i].unit.picked_at, since[i]);
+    machine_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -243,6 +267,7 @@ int main(void)
         cmocka_unit_test(test_pull_passes_over_offline_affinity),
         cmocka_unit_test(test_neighbours_of_home_are_not_home),
         cmocka_unit_test(test_moved_while_a_cpu_comes),
+        cmocka_unit_test(test_core_next_door_is_barred),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
