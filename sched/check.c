@@ -1,8 +1,8 @@
 /*
  * Every invariant of the structures, recomputed from scratch and asserted.
  *
- * Takes one runqueue's lock at a time, so it may run beside a working scheduler; after each
- * simulated event it sees the whole at rest.
+ * Takes one runqueue's lock at a time, so it may run beside a working scheduler, but not while a
+ * CPU goes on- or offline; after each simulated event it sees the whole at rest.
  */
 #include "sched/runq.h"
 
