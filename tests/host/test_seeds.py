@@ -3,6 +3,7 @@ import json
 import subprocess
 import sys
 import xml.dom.minidom
+from concurrent.futures import Future
 
 import pytest
 
@@ -14,6 +15,7 @@ sys.path.insert(0, str(ROOT / "tools/seeds"))
 import judge  # noqa: E402
 import plot  # noqa: E402
 import seedfile  # noqa: E402
+from runs import Runs  # noqa: E402
 
 TINY = """
 [acceptance]
@@ -149,6 +151,23 @@ def test_count_of_seeds(tmp_path, count):
 def test_unknown_seed(tmp_path):
     told = make(tmp_path, TINY, "seed6", status=2).stderr
     assert told.startswith("seeds: ") and "there are seed1 seed2 seed3 seed4 seed5\n" in told
+
+
+def test_program_that_is_not_there(tmp_path):
+    told = make(tmp_path, TINY, "--program=/nonexistent/sim", status=2).stderr
+    assert told == "seeds: [Errno 2] No such file or directory: '/nonexistent/sim'\n"
+
+
+def test_values_of_different_seeds_are_not_paired(tmp_path):
+    """A server that answered nobody in one of two seeds has one value, and it is not told whose."""
+    done = Future()
+    done.set_result({"seeds": 2, "vms": {"web": {"latency-p99": {"values": [3]},
+                                                 "rate": {"values": [0, 5]}}}})
+    runs = Runs("unused", tmp_path)
+    runs.files["key"], runs.futures["key"] = "web.ini", done
+    assert runs.values("key", "vm.web.rate") == [0, 5]
+    with pytest.raises(RuntimeError, match="web.ini: vm.web has its latency-p99 in some random seeds"):
+        runs.values("key", "vm.web.latency-p99")
 
 
 def test_bars_that_are_cut_say_so():

@@ -99,7 +99,7 @@ def main():
     args = arguments()
     try:
         compare(args)
-    except (RuntimeError, ValueError, KeyError, configparser.Error) as error:
+    except (RuntimeError, ValueError, KeyError, OSError, configparser.Error) as error:
         refuse(error.args[0] if isinstance(error, KeyError) else error)
 
 

@@ -64,8 +64,11 @@ class Runs:
         vms = fnmatch.filter(result["vms"], place.removeprefix("vm."))
         if not vms:
             raise KeyError(f"{self.files[key]}: there is no VM {place}")
-        return [statistics.fmean(column)
-                for column in zip(*(result["vms"][vm][name]["values"] for vm in vms))]
+        columns = [result["vms"][vm][name]["values"] for vm in vms]
+        if any(len(column) != result["seeds"] for column in columns):
+            raise RuntimeError(f"{self.files[key]}: {place} has its {name} in some random seeds only, "
+                               "so the arms cannot be paired; a longer run may have it in all")
+        return [statistics.fmean(row) for row in zip(*columns)]
 
 
 def spread(values):
