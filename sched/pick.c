@@ -3,7 +3,8 @@
  *
  * Candidates are what runs, what was reserved for this CPU, and the best queued unit that may run
  * here, or one hardly behind it whose caches are warm here. Order of rules: a directed yield's
- * target; then, unless it yielded, the running unit while the rate limit protects it; then credit.
+ * target; then, unless it yielded, the running unit while the rate limit protects it; then, if that
+ * one had better go to another runqueue, home or to a core of its own, the best other; then credit.
  * What runs keeps its CPU on a tie, and against a unit that last ran elsewhere and is not ahead by
  * migrate_resist. With nothing local a waiting unit is pulled from a neighbour before the CPU goes
  * idle.

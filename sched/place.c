@@ -4,7 +4,8 @@
  * The order, within soft affinity first, then hard: for one that runs briefly its last CPU or a
  * sibling; a fully idle core; one of a neighbouring runqueue, or else a thread there, if that is
  * worth the move (worth.c); an idle thread; with none, any idle core of a neighbour; a busy CPU
- * whose unit has less credit; else it queues. A unit for which a CPU was found is reserved for it:
+ * whose unit has less credit; else it queues, at home if it has long been away and that is no
+ * fuller. A unit for which a CPU was found is reserved for it:
  * it stands in that CPU's slot and not in the queue, so no other CPU can take it before the tickled
  * one comes.
  *

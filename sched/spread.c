@@ -2,10 +2,11 @@
  * Two busy threads of one core, and another core with none: one of the two moves. Likewise three of
  * one and one of another, where cores have as many.
  *
- * Done by the CPU that goes idle, from its own runqueue first, then from neighbours.
- * It asks a running unit to leave for it (unit.target) and kicks its CPU; the unit is saved there
- * and comes by sched_saved, so nothing that runs is ever moved under its CPU's feet. Of the
- * candidates the one on the CPU of lowest priority goes. Only units that have run for the rate
+ * Done by the CPU that goes idle, from its own runqueue first, then from neighbours. (Where an idle
+ * core of a neighbour found nobody to ask, the unit itself looks once a slice: is_cramped in
+ * pick.c.) It asks a running unit to leave for it (unit.target) and kicks its CPU; the unit is
+ * saved there and comes by sched_saved, so nothing that runs is ever moved under its CPU's feet. Of
+ * the candidates the one on the CPU of lowest priority goes. Only units that have run for the rate
  * limit, and prefer the new CPU as much as the old. A core whose own unit runs and sleeps briefly
  * is left to it, but for those that have run for a whole slice: they would stay packed for good.
  */

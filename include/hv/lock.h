@@ -74,8 +74,7 @@ void spin_wait(struct spinlock *lock);
 /* Takes the lock if it is free and nobody waits for it. Acquire pairs with spin_unlock. */
 static inline bool spin_take(struct spinlock *lock)
 {
-    /* spin_unlock stores to owner, so that is what is acquired; next only tells that nobody waits.
-     */
+    /* What spin_unlock stores to is acquired, owner; next only tells that nobody waits. */
     uint16_t owner = __atomic_load_n(&lock->owner, __ATOMIC_ACQUIRE);
 
     return __atomic_compare_exchange_n(&lock->next, &owner, (uint16_t)(owner + 1), false,

@@ -22,6 +22,16 @@ static struct machine *machine_smt(uint32_t cores, uint32_t threads)
     return machine_new(1, cores, threads, 1, &p);
 }
 
+/* 2 cores x 2 threads. */
+static struct machine *machine_arranged(enum runq_arrangement arrangement)
+{
+    struct sched_params p;
+
+    sched_params_default(&p);
+    p.arrangement = arrangement;
+    return machine_new(1, 2, 2, 1, &p);
+}
+
 static void unpin_all(struct machine *m)
 {
     for (uint32_t i = 0; i < m->nunits; i++)
@@ -102,13 +112,9 @@ static void test_four_on_one_core(void **state)
 /* The packed core is another runqueue's, whose lock is taken just then: it is asked later. */
 static void test_lock_is_taken(void **state)
 {
-    struct sched_params p;
-    struct machine *m;
+    struct machine *m = machine_arranged(RUNQ_PER_CORE);
 
     (void)state;
-    sched_params_default(&p);
-    p.arrangement = RUNQ_PER_CORE;
-    m = machine_new(1, 2, 2, 1, &p);
     machine_hog(m, 256, 3);
     machine_hog(m, 256, 3);
     machine_settle(m);
@@ -136,12 +142,8 @@ static void test_pin_is_widened(void **state)
 
     (void)state;
     for (uint32_t i = 0; i < ARRAY_SIZE(rows); i++) {
-        struct sched_params p;
-        struct machine *m;
+        struct machine *m = machine_arranged(rows[i]);
 
-        sched_params_default(&p);
-        p.arrangement = rows[i];
-        m = machine_new(1, 2, 2, 1, &p);
         machine_hog(m, 256, 1);
         machine_hog(m, 256, 2);
         machine_run(m, m->now + NS_PER_SEC);
@@ -157,14 +159,10 @@ static void test_pin_is_widened(void **state)
 /* The averages were too low for a move when it woke: it looks again each slice. */
 static void test_leaves_for_a_core_nearby(void **state)
 {
-    struct sched_params p;
-    struct machine *m;
+    struct machine *m = machine_arranged(RUNQ_PER_CORE);
     struct machine_unit *u;
 
     (void)state;
-    sched_params_default(&p);
-    p.arrangement = RUNQ_PER_CORE;
-    m = machine_new(1, 2, 2, 1, &p);
     machine_hog(m, 256, 1);
     u = machine_unit(m, 256, 2, 0);
     machine_wake(m, u);

@@ -77,15 +77,10 @@ def said(clause, others):
 
 def default_ahead(row):
     """Per cent by which Numen's default is better than the better arm; negative: it is behind."""
-    return 0.0 - default_behind(row)
-
-
-def default_behind(row):
-    """Per cent by which Numen's default is worse than the better arm; negative: it is better."""
     arms = (row["sim_a"], row["sim_b"])
     best = max(arms) if row["better"] == "higher" else min(arms)
-    return -gain(row["better"], best, row["default"])
+    return 0.0 + gain(row["better"], best, row["default"])  # no -0.0
 
 
 def default_holds(row):
-    return default_behind(row) <= 100.0 * DEFAULT_MARGIN
+    return default_ahead(row) >= -100.0 * DEFAULT_MARGIN
